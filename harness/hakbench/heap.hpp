@@ -1,0 +1,141 @@
+// The calls under test. Every workload allocates and frees through Heap, which tags, checks,
+// counts, and sums what it finds. A loop keeps a local copy of its Heap, so the counters stay in
+// registers.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "harness/hakbench/block.hpp"
+#include "harness/hakbench/clock.hpp"
+#include "harness/hakbench/latency.hpp"
+
+namespace hakbench {
+
+/// How a workload's code is built. kInspect adds what --verify and --latency need to every
+/// operation; without them the loop does not even test for it.
+template <class RngType, bool kInspectAll>
+struct Mode {
+  using Rng = RngType;
+  static constexpr bool kInspect = kInspectAll;
+};
+
+/// What a Heap of an inspecting mode does besides.
+struct Inspection {
+  bool verify = false;
+  Histogram* latency = nullptr;  ///< null: not timed
+  std::uint64_t empty_ticks = 0;
+};
+
+template <bool kInspect>
+class Heap {
+ public:
+  /// `thread` goes into the ids, so that blocks of two threads differ.
+  Heap(unsigned thread, const Inspection& inspection)
+      : next_id_(thread << 24), inspection_(inspection) {}
+
+  std::uint64_t ops() const { return ops_; }
+  /// Sum of the tags of all blocks given back.
+  std::uint64_t checksum() const { return checksum_; }
+  void stop_timing() { inspection_.latency = nullptr; }
+
+  /// malloc. Never returns an empty block.
+  [[gnu::always_inline]] Block take(std::uint32_t size) {
+    return adopt(timed([size] { return std::malloc(size); }), size, "malloc");
+  }
+
+  /// posix_memalign.
+  [[gnu::always_inline]] Block take_posix_memalign(std::uint32_t alignment, std::uint32_t size) {
+    void* address = timed([=]() -> void* {
+      void* result = nullptr;
+      return ::posix_memalign(&result, alignment, size) == 0 ? result : nullptr;
+    });
+    return aligned(adopt(address, size, "posix_memalign"), alignment);
+  }
+
+  /// aligned_alloc; `size` must be a multiple of `alignment`, as C11 asks.
+  [[gnu::always_inline]] Block take_aligned_alloc(std::uint32_t alignment, std::uint32_t size) {
+    void* address = timed([=] { return std::aligned_alloc(alignment, size); });
+    return aligned(adopt(address, size, "aligned_alloc"), alignment);
+  }
+
+  /// realloc to a size that is not smaller; what the block held must still be there.
+  [[gnu::always_inline]] void grow(Block& block, std::uint32_t size) {
+    void* address = timed([&] { return std::realloc(block.address, size); });
+    if (address == nullptr) [[unlikely]] {
+      fail_allocation("realloc", size);
+    }
+    block.address = static_cast<char*>(address);
+    check(block);
+    checksum_ += tag_of(block);
+    block = adopt(address, size, "realloc");
+  }
+
+  /// free, after a check. Leaves the block empty.
+  [[gnu::always_inline]] void give(Block& block) {
+    check(block);
+    checksum_ += tag_of(block);
+    ++ops_;
+    timed([&]() -> void* {
+      std::free(block.address);
+      return nullptr;
+    });
+    block.address = nullptr;
+  }
+
+ private:
+  [[gnu::always_inline]] void check(const Block& block) const {
+    check_tag(block);
+    if constexpr (kInspect) {
+      if (inspection_.verify) check_interior(block);
+    }
+  }
+
+  [[gnu::always_inline]] Block adopt(void* address, std::uint32_t size, const char* call) {
+    if (address == nullptr) [[unlikely]] {
+      fail_allocation(call, size);
+    }
+    const Block block{static_cast<char*>(address), size, next_id_++};
+    ++ops_;
+    write_tag(block);
+    if constexpr (kInspect) {
+      if (inspection_.verify) {
+        write_interior(block);
+        aligned(block, size >= 16 ? 16 : size >= 8 ? 8 : 1);
+      }
+    }
+    return block;
+  }
+
+  [[gnu::always_inline]] static Block aligned(const Block& block, std::uint32_t alignment) {
+    if ((reinterpret_cast<std::uintptr_t>(block.address) & (alignment - 1)) != 0) [[unlikely]] {
+      fail_block(block, "wrong alignment");
+    }
+    return block;
+  }
+
+  /// Times one call in 64, at jittered distances, so that no period of the workload meets it.
+  template <class Call>
+  [[gnu::always_inline]] void* timed(Call call) {
+    if constexpr (kInspect) {
+      if (inspection_.latency != nullptr && --until_sample_ == 0) {
+        const std::uint64_t before = ticks_before();
+        void* result = call();
+        const std::uint64_t ticks = ticks_after() - before;
+        const std::uint64_t empty = inspection_.empty_ticks;
+        inspection_.latency->add(ticks > empty ? ticks - empty : 0);
+        until_sample_ = 32 + static_cast<std::uint32_t>((before >> 1) & 63);
+        return result;
+      }
+    }
+    return call();
+  }
+
+  std::uint32_t next_id_;
+  std::uint32_t until_sample_ = 64;
+  std::uint64_t ops_ = 0;
+  std::uint64_t checksum_ = 0;
+  Inspection inspection_;
+};
+
+}  // namespace hakbench

@@ -1,0 +1,54 @@
+// The command line of a run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "harness/hakbench/catalogue.hpp"
+
+namespace hakbench {
+
+class Options {
+ public:
+  explicit Options(const Workload& workload);
+
+  const Workload& workload() const { return *workload_; }
+
+  /// Value of a parameter, also of a common one. The workload must have it.
+  std::uint64_t operator[](std::string_view name) const;
+  std::uint32_t small(std::string_view name) const {
+    return static_cast<std::uint32_t>((*this)[name]);
+  }
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+
+  /// The word that stands for the value, where the parameter has words.
+  std::string_view word(std::string_view name) const;
+
+  /// Threads that the workload runs on.
+  unsigned threads() const;
+
+  double min_seconds() const { return min_seconds_; }
+
+  void set(std::string_view name, std::uint64_t value);
+  void set_min_seconds(double seconds) { min_seconds_ = seconds; }
+
+ private:
+  static constexpr std::size_t kMost = 16;
+
+  const std::uint64_t* find(std::string_view name) const;
+
+  const Workload* workload_;
+  std::array<std::uint64_t, kMost> values_{};
+  double min_seconds_ = 1.0;
+};
+
+/// Parses the arguments behind the workload's name. What is wrong with them goes to stderr as one
+/// line, and the program ends with kExitUsage.
+Options parse_options(const Workload& workload, int count, const char* const* arguments);
+
+/// The workload of that name; ends the program with the nearest known name where there is none.
+const Workload& require_workload(std::string_view name);
+
+}  // namespace hakbench

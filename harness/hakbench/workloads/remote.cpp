@@ -1,0 +1,117 @@
+// remote: the loop of random_mixed, in which a share of the blocks is freed by another thread.
+//
+// A block that is to be freed elsewhere goes to a random other thread through a ring. A thread
+// looks into one of its rings at every eighth visit. Where a ring is full its sender empties its
+// own rings and yields, so that the share asked for is reached whatever the allocator and the CPUs.
+// A thread that is through its visits goes on receiving until all are.
+#include "harness/hakbench/exchange.hpp"
+#include "harness/hakbench/pool.hpp"
+#include "harness/hakbench/sizes.hpp"
+#include "harness/hakbench/workloads/builders.hpp"
+
+namespace hakbench {
+
+namespace {
+
+constexpr unsigned kVisitsPerLook = 8;
+constexpr unsigned kMostPerLook = 16;
+
+template <class M>
+class Remote : public Pool<M> {
+ public:
+  explicit Remote(const Plan& plan)
+      : Pool<M>(plan, plan.options["slots"]),
+        ops_(plan.options["ops"]),
+        remote_below_((plan.options["remote"] << 16) / 100),
+        sizes_(plan.options),
+        exchange_(this->threads(), this->threads(), plan.options["ring"]),
+        shares_(map_array<Share>(this->threads())) {}
+
+  void prepare(unsigned thread, bool warm_up) {
+    Pool<M>::prepare(thread, warm_up);
+    shares_[thread] = {};
+    if (thread == 0) exchange_.open();
+  }
+
+  void run(unsigned thread) {
+    this->with_local_copies(this->worker(thread), [&](auto& heap, auto& rng, Block* slots) {
+      Share share{};
+      const auto free_foreign = [&](Block& block) {
+        heap.give(block);
+        ++share.remote;
+      };
+      for (std::uint64_t left = ops_; left != 0; --left) {
+        visit(thread, heap, rng, slots, share, free_foreign);
+        if (left % kVisitsPerLook == 0) look(thread, left / kVisitsPerLook, free_foreign);
+      }
+      exchange_.close();
+      exchange_.receive_rest(thread, free_foreign);
+      shares_[thread] = share;
+    });
+  }
+
+  void describe(Text& text) {
+    Share sum{};
+    for (unsigned thread = 0; thread < this->threads(); ++thread) {
+      sum.remote += shares_[thread].remote;
+      sum.local += shares_[thread].local;
+    }
+    const std::uint64_t all = sum.remote + sum.local;
+    text << "\"remote_pct\": ";
+    text.fixed(all == 0 ? 0 : 100.0 * static_cast<double>(sum.remote) / static_cast<double>(all),
+               3);
+  }
+
+ private:
+  struct alignas(128) Share {
+    std::uint64_t remote;
+    std::uint64_t local;
+  };
+
+  template <class Free>
+  [[gnu::always_inline]] void visit(unsigned thread, auto& heap, auto& rng, Block* slots,
+                                    Share& share, Free free_foreign) {
+    const std::uint64_t bits = rng.next();
+    Block& block = slots[bounded(high_half(bits), static_cast<std::uint32_t>(this->slots()))];
+    if (block.address == nullptr) {
+      block = heap.take(sizes_(low_half(bits)));
+    } else if ((bits & 0xFFFF) >= remote_below_) {
+      heap.give(block);
+      ++share.local;
+    } else {
+      send(thread, low_half(bits) >> 16, block, free_foreign);
+    }
+  }
+
+  template <class Free>
+  void send(unsigned thread, std::uint32_t bits, Block& block, Free free_foreign) {
+    const unsigned others = this->threads() - 1;
+    const unsigned receiver = (thread + 1 + ((bits * others) >> 16)) % this->threads();
+    while (!exchange_.push(thread, receiver, block)) {
+      unsigned count = 0;
+      for (unsigned sender = 0; sender < this->threads(); ++sender) {
+        count += exchange_.receive_from(sender, thread, kMostPerLook, free_foreign);
+      }
+      if (count == 0) sched_yield();
+    }
+    block.address = nullptr;
+  }
+
+  template <class Free>
+  void look(unsigned thread, std::uint64_t turn, Free free_foreign) {
+    const unsigned sender = static_cast<unsigned>(turn % this->threads());
+    exchange_.receive_from(sender, thread, kMostPerLook * this->threads(), free_foreign);
+  }
+
+  std::uint64_t ops_;
+  std::uint64_t remote_below_;  ///< of 16 random bits
+  UniformSizes sizes_;
+  Exchange exchange_;
+  Share* shares_;
+};
+
+}  // namespace
+
+Steps build_remote(const Plan& plan) { return build<Remote>(plan); }
+
+}  // namespace hakbench
