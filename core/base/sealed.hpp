@@ -1,0 +1,42 @@
+// The sealed page: everything that is written once at start-up and read by fast paths. It is
+// read-only afterwards, so that a stray write cannot turn it, and its lines are never invalidated.
+#pragma once
+
+#include <atomic>
+
+#include "base/types.hpp"
+
+namespace hakmem {
+
+struct Slab;
+
+/// What each slice of arena 0 belongs to, in four bytes: owner token (upper 24 bits) and route code.
+using Route = std::atomic<std::uint32_t>;
+
+inline constexpr std::size_t kMaxBoxes = 64;
+
+struct alignas(kPageSize) Sealed {
+  // First line: all that free() reads.
+  std::uintptr_t arena_base;  ///< arena 0; zero before start-up, when arena_slices is zero too
+  std::size_t arena_slices;   ///< so that no pointer is inside
+  Route* routes;
+  Slab* records;
+  std::uint64_t free_mark;  ///< second word of every free block; secret of the process
+
+  /// Entry slots of the lab library (front/entries.hpp); unused in libhakmem.so.
+  void* (*entry_malloc)(std::size_t);
+  void (*entry_free)(void*);
+  void* (*entry_new)(std::size_t);
+  const char* variant;  ///< name of the variant that the slots lead to
+
+  std::int64_t box_value[kMaxBoxes];  ///< effective value of each box, by index in boxes.def
+  const char* report_path;            ///< HAKMEM_REPORT, or null
+  bool strict;                        ///< HAKMEM_STRICT=1
+  bool ready;
+};
+
+static_assert(sizeof(Sealed) == kPageSize);
+
+[[gnu::visibility("hidden")]] extern Sealed sealed;
+
+}  // namespace hakmem

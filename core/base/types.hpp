@@ -1,0 +1,44 @@
+// Constants and attributes that every floor uses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// The hot translation unit is compiled once per variant, so nothing that it includes may leave an
+// out-of-line copy for the linker to merge: inline functions here are inlined always.
+#define HAK_INLINE [[gnu::always_inline]] inline
+#define HAK_NOINLINE [[gnu::noinline]]
+#define HAK_COLD [[gnu::noinline, gnu::cold]]
+#define HAK_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HAK_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+namespace hakmem {
+
+inline constexpr std::size_t kPageSize = 4096;
+inline constexpr unsigned kSliceShift = 16;  ///< a slice is the unit of the arena: 64 KiB
+inline constexpr std::size_t kSliceSize = std::size_t{1} << kSliceShift;
+inline constexpr unsigned kSlicesPerSuperSlab = 64;  ///< one bitmap word; 4 MiB
+inline constexpr std::size_t kSuperSlabSize = kSliceSize * kSlicesPerSuperSlab;
+inline constexpr std::size_t kMinAlignment = 16;  ///< of every block, whatever its size
+
+#ifdef HAKMEM_OBSERVE
+inline constexpr bool kObserve = true;
+#else
+inline constexpr bool kObserve = false;
+#endif
+
+#ifdef HAKMEM_DEBUG
+inline constexpr bool kDebug = true;
+#else
+inline constexpr bool kDebug = false;
+#endif
+
+HAK_INLINE constexpr std::size_t align_up(std::size_t n, std::size_t alignment) {
+  return (n + alignment - 1) & ~(alignment - 1);
+}
+
+HAK_INLINE std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+HAK_INLINE void* pointer(std::uintptr_t a) { return reinterpret_cast<void*>(a); }
+
+}  // namespace hakmem

@@ -1,0 +1,41 @@
+#include "front/c7_ultra.hpp"
+
+namespace hakmem {
+
+namespace {
+constexpr std::uint32_t kBatch = C7Array::kCapacity / 2;
+}
+
+bool c7_ultra_refill(Front& front) {
+  C7Array& c7 = front.c7;
+  std::uint32_t got = 0;
+  Block* chain = take_blocks(front, kC7UltraClass, kBatch, got);
+  const bool light = boxes::value_of(boxes::Id::c7_ultra_header_light) != 0;
+  ++front.box_uses[static_cast<std::size_t>(boxes::Id::c7_ultra_header_light)];
+  while (chain != nullptr) {
+    Block* block = chain;
+    chain = block->next;
+    block->mark = 0;
+    if (light) c7_write_header(block);
+    c7.blocks[c7.count++] = block;
+  }
+  c7.headers_initialized = light;
+  return got > 0;
+}
+
+void c7_ultra_overflow(Front& front, void* p) {
+  C7Array& c7 = front.c7;
+  Block* chain = nullptr;
+  for (std::uint32_t i = 0; i < kBatch; ++i) {
+    auto* block = static_cast<Block*>(c7.blocks[i]);
+    block->next = chain;
+    block->mark = front.free_mark;
+    chain = block;
+  }
+  for (std::uint32_t i = kBatch; i < C7Array::kCapacity; ++i) c7.blocks[i - kBatch] = c7.blocks[i];
+  c7.count = C7Array::kCapacity - kBatch;
+  give_back(front, chain, kBatch);
+  c7_ultra_push(front, p);
+}
+
+}  // namespace hakmem

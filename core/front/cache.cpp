@@ -1,0 +1,210 @@
+// Filling and emptying the front caches.
+#include "base/text.hpp"
+#include "boxes/state.hpp"
+#include "front/front.hpp"
+#include "front/slow.hpp"
+#include "os/memory.hpp"
+#include "slab/arena.hpp"
+
+namespace hakmem {
+
+namespace {
+
+using boxes::Id;
+
+constexpr std::uint32_t kBatchBytes = 16 * 1024;  ///< a refill takes no more than this at once
+constexpr std::uint32_t kTicksPerLook = 16;       ///< slow paths between two looks at the clock
+
+std::uint32_t batch_for(Front& front, unsigned cls) {
+  ++front.box_uses[static_cast<std::size_t>(Id::refill_batch)];
+  const auto batch = static_cast<std::uint32_t>(boxes::value_of(Id::refill_batch));
+  const std::uint32_t by_bytes = kBatchBytes / class_info(cls).block_size;
+  return by_bytes == 0 ? 1 : batch < by_bytes ? batch : by_bytes;
+}
+
+/// A chain under construction; blocks are added at its end.
+struct ChainBuilder {
+  Block* head = nullptr;
+  Block** end = &head;
+  std::uint32_t count = 0;
+
+  void add(Block* block) {
+    *end = block;
+    end = &block->next;
+    ++count;
+  }
+};
+
+/// Blocks that came back to the slab, newest first.
+void take_returned(Slab& slab, std::uint32_t wanted, ChainBuilder& chain, std::uint64_t mark) {
+  while (chain.count < wanted && slab.free != nullptr) {
+    Block* block = slab.free;
+    if (HAK_UNLIKELY(block->mark != mark)) {
+      misuse("malloc()", "free block was overwritten or freed twice", block);
+    }
+    slab.free = block->next;
+    ++slab.used;
+    chain.add(block);
+  }
+}
+
+/// Fresh blocks, up to the end of the page that the first of them begins in: a page is touched only
+/// when it is needed.
+void carve(Slab& slab, std::uint32_t wanted, ChainBuilder& chain, std::uint64_t mark) {
+  std::byte* at = slab.start + std::size_t{slab.carved} * slab.block_size;
+  const std::uintptr_t page_end = (address(at) | (kPageSize - 1)) + 1;
+  while (chain.count < wanted && slab.carved < slab.capacity()) {
+    auto* block = reinterpret_cast<Block*>(at);
+    block->mark = mark;
+    ++slab.carved;
+    ++slab.used;
+    chain.add(block);
+    at += slab.block_size;
+    if (address(at) >= page_end) break;
+  }
+}
+
+std::uint32_t length_of(const Front& front, const Block* block, std::uint32_t limit) {
+  std::uint32_t n = 0;
+  for (; block != &empty_block; block = block->next) {
+    if (HAK_UNLIKELY(block->mark != front.free_mark || ++n > limit)) {
+      misuse("free()", "free block was overwritten or freed twice", block);
+    }
+  }
+  return n;
+}
+
+/// Cuts the list behind its first `keep` blocks and gives the rest, as many as `count`, back.
+void give_back_tail(Front& front, Bin& bin, std::uint32_t keep, std::uint32_t count) {
+  if (count == 0) return;
+  Block** link = &bin.head;
+  for (std::uint32_t i = 0; i < keep; ++i) link = &(*link)->next;
+  Block* chain = *link;
+  *link = &empty_block;
+  give_back(front, chain, count);
+}
+
+}  // namespace
+
+Block* take_blocks(Front& front, unsigned cls, std::uint32_t wanted, std::uint32_t& got) {
+  ChainBuilder chain;
+  while (chain.count < wanted) {
+    Slab* slab = front.with_room[cls];
+    if (slab == nullptr) {
+      if (chain.count > 0) break;
+      slab = obtain_slab(front, cls);
+      if (slab == nullptr) break;
+    }
+    const bool fresh = slab->free == nullptr;
+    if (fresh) {
+      if (chain.count > 0) break;  // fresh pages only when nothing was to be had
+      carve(*slab, wanted, chain, front.free_mark);
+    } else {
+      take_returned(*slab, wanted, chain, front.free_mark);
+    }
+    if (!slab->has_room()) unlist_slab(front, slab);
+    if (fresh) break;
+  }
+  *chain.end = nullptr;
+  got = chain.count;
+  front.stats.blocks_out[cls] += got;
+  return chain.head;
+}
+
+void* refill(Front& front, unsigned cls) {
+  ++front.stats.refills;
+  tick(front);
+  std::uint32_t got = 0;
+  Block* first = take_blocks(front, cls, batch_for(front, cls), got);
+  if (first == nullptr) return nullptr;
+  Bin& bin = front.bins[cls];
+  if (got > 1) {
+    Block* last = first;
+    while (last->next != nullptr) last = last->next;
+    last->next = bin.head;
+    bin.head = first->next;
+  }
+  bin.refilled = true;
+  first->mark = 0;
+  return first;
+}
+
+void trim(Front& front, unsigned cls) {
+  ++front.stats.trims;
+  Bin& bin = front.bins[cls];
+  // Between two looks the list grew by the credit at most, so a longer one has a circle in it.
+  std::uint32_t length = length_of(front, bin.head, bin.cap * 4U + 1024);
+  if (!bin.refilled || length > bin.cap / 2U) {
+    const std::uint32_t keep = length / 2;
+    give_back_tail(front, bin, keep, length - keep);
+    length = keep;
+  }
+  bin.refilled = false;
+  bin.credit = bin.cap - length;
+  tick(front);
+}
+
+void give_back(Front& front, Block* chain, std::uint32_t count) {
+  for (; count > 0; --count) {
+    Block* block = chain;
+    chain = block->next;
+    if (HAK_UNLIKELY(block->mark != front.free_mark)) {
+      misuse("free()", "free block was overwritten or freed twice", block);
+    }
+    const std::size_t slice = (address(block) - sealed.arena_base) >> kSliceShift;
+    Slab* slab = HAK_LIKELY(slice < sealed.arena_slices) ? sealed.records + slice
+                                                         : arena_find(block).record;
+    slab -= slab->head_offset;
+    block->next = slab->free;
+    slab->free = block;
+    ++front.stats.blocks_back[slab->cls];
+    if (HAK_UNLIKELY(slab->used == 0)) misuse("free()", "block was freed twice", block);
+    if (--slab->used == 0) {
+      if (!slab->listed) list_slab(front, slab);
+      retire_slab(front, slab, true);
+    } else if (!slab->listed) {
+      list_slab(front, slab);
+    }
+  }
+}
+
+void flush_all(Front& front) {
+  flush_outboxes(front);
+  for (unsigned cls = 0; cls < kClassCount; ++cls) {
+    Bin& bin = front.bins[cls];
+    give_back_tail(front, bin, 0, length_of(front, bin.head, ~0U));
+    bin.credit = bin.cap;
+  }
+  C7Array& c7 = front.c7;
+  while (c7.count > 0) {
+    auto* block = static_cast<Block*>(c7.blocks[--c7.count]);
+    block->mark = front.free_mark;
+    give_back(front, block, 1);
+  }
+}
+
+void tick(Front& front) {
+  if (front.queue.load(std::memory_order_relaxed) != nullptr) drain(front);
+  if (++front.ticks % kTicksPerLook != 0) return;
+  flush_outboxes(front);
+  if (!arena_purge_wanted()) return;
+  ++front.box_uses[static_cast<std::size_t>(Id::purge_delay)];
+  const std::int64_t delay = boxes::value_of(Id::purge_delay);
+  if (delay >= 0) arena_purge(os::now_ms(), delay);
+}
+
+std::size_t release_memory(Front& front) {
+  flush_all(front);
+  drain(front);
+  for (unsigned cls = 0; cls < kClassCount; ++cls) {
+    Slab* slab = front.with_room[cls];
+    while (slab != nullptr) {
+      Slab* next = slab->next;
+      if (slab->used == 0) retire_slab(front, slab, false);
+      slab = next;
+    }
+  }
+  return arena_purge(os::now_ms(), 0) << kSliceShift;
+}
+
+}  // namespace hakmem

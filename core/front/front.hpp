@@ -1,0 +1,182 @@
+// The front: what one thread owns. Its caches serve malloc and free; its slabs feed the caches.
+//
+// Fronts are never freed. When a thread ends, its front is emptied and left (state `abandoned`) with
+// the slabs that still hold live blocks; the next new thread takes it over whole, and until then any
+// thread that wants slabs, or frees into it, may hold it for a moment.
+#pragma once
+
+#include <atomic>
+
+#include "base/sealed.hpp"
+#include "base/size_classes.hpp"
+#include "boxes/registry.hpp"
+#include "slab/slab.hpp"
+
+namespace hakmem {
+
+/// Cache of free blocks of one class. `head` ends in Front::empty, never in null.
+struct Bin {
+  Block* head;
+  std::uint32_t credit;   ///< frees until the list is looked at again
+  std::uint16_t cap;      ///< longest list that is kept
+  bool refilled;          ///< since the last look
+  std::uint8_t unused;
+};
+
+static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
+
+/// Remote frees on their way: one chain for one slab.
+struct Outbox {
+  Slab* slab;  ///< null: empty
+  Block* head;
+  Block* tail;
+  std::uint32_t count;
+};
+
+inline constexpr std::size_t kOutboxes = 16;
+inline constexpr std::uint32_t kOutboxBlocks = 16;  ///< sent when this many wait
+
+enum class FrontState : std::uint32_t {
+  unused,
+  active,     ///< a thread runs on it
+  abandoned,  ///< its thread has ended
+  held,       ///< abandoned, and some thread works on it just now
+  lost,       ///< its thread did not survive a fork: lists may be torn, nobody reads them again
+};
+
+/// Slow-path counts; written by the front's holder, read by anyone.
+struct FrontStats {
+  std::uint64_t refills, trims, drains, remote_sent, slabs_taken, slabs_returned, adoptions;
+  std::uint64_t blocks_out[kClassCount];   ///< from slabs to caches
+  std::uint64_t blocks_back[kClassCount];  ///< from caches and remote lists to slabs
+  std::uint64_t observed_mallocs[kBandCount], observed_frees;  ///< observe build only
+  std::uint64_t large_allocs, large_frees;
+};
+
+/// Array of free C7 blocks of the research box c7_ultra.
+struct C7Array {
+  static constexpr std::uint32_t kCapacity = 64;
+  std::uint32_t count;
+  std::uint32_t headers_initialized;  ///< every block in the array carries its header
+  void* blocks[kCapacity];
+};
+
+/// Where every list of a front ends: its mark is never the free mark.
+[[gnu::visibility("hidden")]] extern Block empty_block;
+
+struct alignas(64) Front {
+  struct Stub {};
+
+  constexpr Front() = default;
+
+  /// The front of threads that have none: a mark that no block has, a token that no slab has.
+  constexpr explicit Front(Stub) : free_mark(1), token(0xFFFFFF00) {
+    for (Bin& bin : bins) bin.head = &empty_block;
+  }
+
+  // Hot: read by malloc and free.
+  Bin bins[kClassCount]{};
+  std::uint64_t free_mark{};  ///< copy of sealed.free_mark
+  std::uint64_t token{};      ///< owner part of the routes of this front's slabs
+  std::uint8_t tiny_codes[kMaxTiny / 16 + 1]{};  ///< route code by ⌈size/16⌉; variant-specific
+  // Slow paths.
+  Slab* with_room[kClassCount]{};  ///< owner's slabs that can give a block, fullest first
+  Outbox outboxes[kOutboxes]{};
+  std::uint32_t ticks{};
+  std::uint32_t exit_rounds{};
+  C7Array c7{};
+  FrontStats stats{};
+  std::uint64_t box_uses[boxes::kBoxCount]{};
+  // Shared.
+  alignas(64) std::atomic<Slab*> queue{};  ///< slabs whose remote list became non-empty
+  std::atomic<FrontState> state{};
+};
+
+/// The calling thread's front; the stub before its first call and after its end. Initial-exec, so
+/// that it costs two instructions, and eight bytes, so that dlopen always finds room.
+[[gnu::visibility("hidden")]] extern constinit thread_local Front* this_front
+    [[gnu::tls_model("initial-exec")]];
+
+/// Front of threads that have none: all lists empty, and a token that no slab has. Never written.
+[[gnu::visibility("hidden")]] extern const Front stub_front;
+
+HAK_INLINE bool is_stub(const Front* front) { return front == &stub_front; }
+
+// --- thread.cpp -------------------------------------------------------------------------------
+
+/// The calling thread's front, made now if it had none. Null when the thread has ended or there is
+/// no memory for one: such callers use SharedFront.
+Front* own_front();
+
+/// A front for threads that can have none; held under its lock while the object lives.
+class SharedFront {
+ public:
+  SharedFront();
+  ~SharedFront();
+  SharedFront(const SharedFront&) = delete;
+  SharedFront& operator=(const SharedFront&) = delete;
+  Front* get() const { return front_; }
+
+ private:
+  Front* front_;
+};
+
+Front* front_at(std::size_t index);
+std::size_t front_count();  ///< fronts ever made: indices below it
+
+/// The front that owns a slab now; null for a slab that no front owns.
+Front* owner_of(const Slab* slab);
+
+/// Takes hold of an abandoned front; released by `release_hold`, which looks at its queue again.
+bool try_hold(Front& front);
+void release_hold(Front& front);
+
+// --- cache.cpp --------------------------------------------------------------------------------
+
+/// Fills the bin of a class and gives one block of it, marked as handed out. Null: no memory.
+void* refill(Front& front, unsigned cls);
+
+/// Takes up to `wanted` blocks from the front's slabs: a null-terminated chain, count in `got`.
+Block* take_blocks(Front& front, unsigned cls, std::uint32_t wanted, std::uint32_t& got);
+
+/// The bin's credit has run out: looks at its length and gives back what is too much.
+void trim(Front& front, unsigned cls);
+
+/// Gives a chain of `count` blocks of this front's slabs back to them.
+void give_back(Front& front, Block* chain, std::uint32_t count);
+
+/// Gives back every cached block, sends every outbox.
+void flush_all(Front& front);
+
+/// What is due now and then on slow paths: remote frees, memory to return.
+void tick(Front& front);
+
+/// Returns memory now: caches, empty slabs, free pages. Gives the number of bytes purged.
+std::size_t release_memory(Front& front);
+
+// --- remote.cpp -------------------------------------------------------------------------------
+
+/// Frees a block of another front's slab: into the outbox, sent in batches.
+void free_remote(Front& front, Slab* slab, Block* block);
+
+/// Sends one block at once, for threads without a front.
+void send_remote(Slab* slab, Block* head, Block* tail, std::uint32_t count);
+
+void flush_outboxes(Front& front);
+
+/// Takes in what others freed.
+void drain(Front& front);
+
+// --- slabs.cpp --------------------------------------------------------------------------------
+
+/// A slab of the class with room, listed in the front: fresh, or from an abandoned front. Null when
+/// there is no memory.
+Slab* obtain_slab(Front& front, unsigned cls);
+
+void list_slab(Front& front, Slab* slab);
+void unlist_slab(Front& front, Slab* slab);
+
+/// The slab's last block came back: keeps it when it is the class's only one, else returns it.
+void retire_slab(Front& front, Slab* slab, bool keep_last);
+
+}  // namespace hakmem

@@ -1,0 +1,90 @@
+// Sizes between 32 KiB and 16 MiB: runs of slices. Beyond: mappings of their own.
+#include <string.h>
+
+#include "front/front.hpp"
+#include "front/slow.hpp"
+#include "slab/arena.hpp"
+#include "slab/direct_map.hpp"
+
+namespace hakmem {
+
+namespace {
+
+std::uint32_t slices_for(std::size_t size) {
+  return static_cast<std::uint32_t>((size + kSliceSize - 1) >> kSliceShift);
+}
+
+/// Routes of a run; `carved` of its record is its length.
+void describe(Slab* record, std::uint32_t from, std::uint32_t slices) {
+  Route* routes = &route_of(record);
+  for (std::uint32_t i = from; i < slices; ++i) {
+    routes[i].store(i == 0 ? kRouteLarge : kRouteInterior, std::memory_order_release);
+  }
+  record->carved = slices;
+  record->head_offset = 0;
+}
+
+void count(std::uint64_t FrontStats::*counter) {
+  Front* front = own_front();
+  if (front == nullptr) return;
+  ++(front->stats.*counter);
+  tick(*front);
+}
+
+void* run_alloc(std::size_t size, std::size_t alignment, bool* zeroed) {
+  const std::uint32_t slices = slices_for(size == 0 ? 1 : size);
+  const std::uint32_t step = alignment > kSliceSize ? slices_for(alignment) : 1;
+  const Run run = arena_alloc(slices, step);
+  if (run.record == nullptr) return nullptr;
+  describe(run.record, 0, slices);
+  if (zeroed != nullptr) *zeroed = run.zeroed;
+  return start_of(run.record);
+}
+
+void* try_large(std::size_t size, std::size_t alignment, bool* zeroed) {
+  // Arenas begin on SuperSlab boundaries: no stricter alignment can be had from a run.
+  if (size <= kMaxRunBytes && alignment <= kSuperSlabSize) {
+    if (void* p = run_alloc(size, alignment, zeroed)) return p;
+  }
+  if (zeroed != nullptr) *zeroed = true;
+  return direct_alloc(size, alignment);
+}
+
+}  // namespace
+
+void* large_alloc(std::size_t size, std::size_t alignment, bool* zeroed) {
+  count(&FrontStats::large_allocs);
+  if (void* p = try_large(size, alignment, zeroed)) return p;
+  Front* front = own_front();
+  if (front == nullptr) return nullptr;
+  release_memory(*front);
+  return try_large(size, alignment, zeroed);
+}
+
+void large_free(Slab* record, void* p) {
+  // Of two threads that free the run at once, one wins.
+  std::uint32_t expected = kRouteLarge;
+  if (!route_of(record).compare_exchange_strong(expected, kRouteMeta)) {
+    misuse("free()", "block was freed twice", p);
+  }
+  arena_release(record, record->carved);
+  count(&FrontStats::large_frees);
+}
+
+void* large_realloc(Slab* record, void* p, std::size_t size) {
+  if (size > kMaxRunBytes) return nullptr;
+  const std::uint32_t slices = record->carved;
+  const std::uint32_t wanted = slices_for(size);
+  if (wanted < slices) {
+    record->carved = wanted;
+    arena_release(record + wanted, slices - wanted);
+    return p;
+  }
+  if (wanted > slices) {
+    if (!arena_extend(record, slices, wanted)) return nullptr;
+    describe(record, slices, wanted);
+  }
+  return p;
+}
+
+}  // namespace hakmem

@@ -1,0 +1,96 @@
+// Frees of blocks that belong to another thread's slabs.
+//
+// A sender collects blocks by slab in outboxes and pushes each chain with one compare-and-swap on the
+// slab. Whoever makes the slab's list non-empty puts the slab on its owner's queue; the owner takes
+// the list only after it took the slab off the queue, so a slab is on one queue at most. A slab may
+// change owners in between: whoever finds a slab that is not its own on its queue passes it on.
+#include "front/front.hpp"
+#include "front/slow.hpp"
+#include "slab/arena.hpp"
+
+namespace hakmem {
+
+namespace {
+
+void enqueue(Front& owner, Slab* slab) {
+  Slab* head = owner.queue.load(std::memory_order_relaxed);
+  do {
+    slab->queue_next = head;
+  } while (!owner.queue.compare_exchange_weak(head, slab, std::memory_order_seq_cst,
+                                              std::memory_order_relaxed));
+}
+
+/// The slab waits for its owner; an owner whose thread has ended is served here.
+void notify_owner(Slab* slab) {
+  Front* owner = owner_of(slab);
+  if (owner == nullptr) return;
+  enqueue(*owner, slab);
+  if (owner->state.load(std::memory_order_seq_cst) == FrontState::abandoned && try_hold(*owner)) {
+    drain(*owner);
+    release_hold(*owner);
+  }
+}
+
+/// Appends what others freed to the slab's own list.
+void take_in(Front& front, Slab* slab) {
+  const RemoteList::Chain chain = slab->remote.take();
+  if (chain.count == 0) return;
+  if (HAK_UNLIKELY(chain.count > slab->used)) misuse("free()", "block was freed twice", chain.head);
+  Block* tail = chain.head;
+  for (std::uint32_t i = 1; i < chain.count; ++i) tail = tail->next;
+  tail->next = slab->free;
+  slab->free = chain.head;
+  slab->used -= chain.count;
+  front.stats.blocks_back[slab->cls] += chain.count;
+  if (!slab->listed) list_slab(front, slab);
+  if (slab->used == 0) retire_slab(front, slab, true);
+}
+
+}  // namespace
+
+void send_remote(Slab* slab, Block* head, Block* tail, std::uint32_t count) {
+  if (slab->remote.push(head, tail, count)) notify_owner(slab);
+}
+
+void free_remote(Front& front, Slab* slab, Block* block) {
+  block->mark = sealed.free_mark;
+  const std::size_t slice = static_cast<std::size_t>(slab - sealed.records);
+  Outbox& box = front.outboxes[(slice ^ slice >> 4) % kOutboxes];
+  if (box.slab != slab) {
+    if (box.slab != nullptr) send_remote(box.slab, box.head, box.tail, box.count);
+    box = {slab, nullptr, block, 0};
+  }
+  block->next = box.head;
+  box.head = block;
+  ++front.stats.remote_sent;
+  if (++box.count < kOutboxBlocks) return;
+  const Outbox full = box;
+  box.slab = nullptr;
+  send_remote(full.slab, full.head, full.tail, full.count);
+  if (front.ticks++ % 16 == 0) tick(front);
+}
+
+void flush_outboxes(Front& front) {
+  for (Outbox& box : front.outboxes) {
+    if (box.slab == nullptr) continue;
+    const Outbox full = box;
+    box.slab = nullptr;
+    send_remote(full.slab, full.head, full.tail, full.count);
+  }
+}
+
+void drain(Front& front) {
+  Slab* slab = front.queue.exchange(nullptr, std::memory_order_seq_cst);
+  if (slab != nullptr) ++front.stats.drains;
+  while (slab != nullptr) {
+    Slab* next = slab->queue_next;
+    if (HAK_LIKELY(owner_of(slab) == &front)) {
+      take_in(front, slab);
+    } else {
+      notify_owner(slab);
+    }
+    slab = next;
+  }
+}
+
+}  // namespace hakmem

@@ -1,0 +1,117 @@
+// Slabs of a front: where they come from, the list of those with room, where they go.
+#include "front/front.hpp"
+#include "front/slow.hpp"
+#include "slab/arena.hpp"
+
+namespace hakmem {
+
+namespace {
+
+constexpr std::size_t kAdoptionTries = 8;  ///< abandoned fronts looked at for one slab
+
+void set_routes(Slab* slab, std::uint32_t route) {
+  Route* routes = &route_of(slab);
+  for (unsigned i = 0; i < slab->slices; ++i) routes[i].store(route, std::memory_order_release);
+}
+
+std::uint32_t route_for(const Front& front, unsigned cls) {
+  return static_cast<std::uint32_t>(front.token) | route_code(cls);
+}
+
+Slab* fresh_slab(Front& front, unsigned cls) {
+  const ClassInfo& info = class_info(cls);
+  const Run run = arena_alloc(info.slices, 1);
+  if (run.record == nullptr) return nullptr;
+  Slab* slab = run.record;
+  for (std::uint8_t i = 1; i < info.slices; ++i) slab[i].head_offset = i;
+  slab->free = nullptr;
+  slab->start = start_of(slab);
+  slab->used = 0;
+  slab->carved = 0;
+  slab->block_size = info.block_size;
+  slab->cls = static_cast<std::uint8_t>(cls);
+  slab->slices = info.slices;
+  slab->head_offset = 0;
+  slab->listed = false;
+  set_routes(slab, route_for(front, cls));
+  ++front.stats.slabs_taken;
+  list_slab(front, slab);
+  return slab;
+}
+
+/// Moves one slab with room from a front whose thread has ended.
+Slab* adopt_from(Front& from, Front& front, unsigned cls) {
+  if (from.state.load(std::memory_order_relaxed) != FrontState::abandoned || !try_hold(from)) {
+    return nullptr;
+  }
+  if (from.queue.load(std::memory_order_relaxed) != nullptr) drain(from);
+  Slab* slab = from.with_room[cls];
+  if (slab != nullptr) {
+    unlist_slab(from, slab);
+    set_routes(slab, route_for(front, cls));
+    list_slab(front, slab);
+    ++front.stats.adoptions;
+  }
+  release_hold(from);
+  return slab;
+}
+
+Slab* adopt_slab(Front& front, unsigned cls) {
+  const std::size_t count = front_count();
+  const std::size_t tries = count < kAdoptionTries ? count : kAdoptionTries;
+  for (std::size_t i = 0; i < tries; ++i) {
+    Front* from = front_at((front.ticks + i) % count);
+    if (from == nullptr || from == &front) continue;
+    if (Slab* slab = adopt_from(*from, front, cls)) return slab;
+  }
+  return nullptr;
+}
+
+/// A slab is returned only when its list holds each of its blocks once: a block that was freed twice
+/// makes a circle, or a list that ends early.
+void check_complete(const Slab* slab) {
+  const Block* block = slab->free;
+  for (std::uint32_t i = 0; i < slab->carved; ++i) {
+    if (HAK_UNLIKELY(block == nullptr || block->mark != sealed.free_mark)) {
+      misuse("free()", "a block of the slab was freed twice or overwritten", slab->start);
+    }
+    block = block->next;
+  }
+  if (HAK_UNLIKELY(block != nullptr)) misuse("free()", "block was freed twice", block);
+}
+
+}  // namespace
+
+void list_slab(Front& front, Slab* slab) {
+  Slab*& head = front.with_room[slab->cls];
+  slab->prev = nullptr;
+  slab->next = head;
+  if (head != nullptr) head->prev = slab;
+  head = slab;
+  slab->listed = true;
+}
+
+void unlist_slab(Front& front, Slab* slab) {
+  if (slab->prev != nullptr) {
+    slab->prev->next = slab->next;
+  } else {
+    front.with_room[slab->cls] = slab->next;
+  }
+  if (slab->next != nullptr) slab->next->prev = slab->prev;
+  slab->listed = false;
+}
+
+void retire_slab(Front& front, Slab* slab, bool keep_last) {
+  check_complete(slab);
+  if (keep_last && front.with_room[slab->cls] == slab && slab->next == nullptr) return;
+  unlist_slab(front, slab);
+  ++front.stats.slabs_returned;
+  arena_release(slab, slab->slices);
+}
+
+Slab* obtain_slab(Front& front, unsigned cls) {
+  if (Slab* slab = adopt_slab(front, cls)) return slab;
+  return fresh_slab(front, cls);
+}
+
+}  // namespace hakmem

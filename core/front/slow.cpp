@@ -1,0 +1,181 @@
+// malloc and free without shortcuts.
+#include "front/slow.hpp"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.hpp"
+#include "boxes/state.hpp"
+#include "front/c7_ultra.hpp"
+#include "front/entries.hpp"
+#include "front/front.hpp"
+#include "os/process.hpp"
+#include "slab/arena.hpp"
+#include "slab/direct_map.hpp"
+
+namespace hakmem {
+
+namespace {
+
+void* no_memory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+unsigned class_for(const Front& front, std::size_t size) {
+  return size <= kMaxTiny ? front.tiny_codes[(size + 15) / 16] / 2U : class_of(size);
+}
+
+/// One block of a class from the front's cache, or from its slabs. Null: no memory.
+void* small_from(Front& front, unsigned cls) {
+  if (cls == kC7UltraClass) {
+    if (front.c7.count == 0 && !c7_ultra_refill(front)) return nullptr;
+    return c7_ultra_pop<false>(front);
+  }
+  Bin& bin = front.bins[cls];
+  Block* block = bin.head;
+  if (block == &empty_block) return refill(front, cls);
+  if (HAK_UNLIKELY(block->mark != front.free_mark)) {
+    misuse("malloc()", "free block was overwritten or freed twice", block);
+  }
+  bin.head = block->next;
+  block->mark = 0;
+  return block;
+}
+
+void* small_alloc(std::size_t size) {
+  if (Front* front = own_front()) return small_from(*front, class_for(*front, size));
+  SharedFront shared;
+  return shared.get() != nullptr ? small_from(*shared.get(), class_for(*shared.get(), size)) : nullptr;
+}
+
+void* aligned_small(unsigned cls) {
+  if (Front* front = own_front()) return small_from(*front, cls);
+  SharedFront shared;
+  return shared.get() != nullptr ? small_from(*shared.get(), cls) : nullptr;
+}
+
+Block* block_of(const Slab* slab, void* p) {
+  return reinterpret_cast<Block*>(static_cast<std::byte*>(p) - class_info(slab->cls).offset);
+}
+
+/// A small block: into the own cache, the outbox, or (without a front) straight to its slab.
+void small_free(Slab* slab, void* p) {
+  Front* front = own_front();
+  Block* block = block_of(slab, p);
+  Front* owner = owner_of(slab);
+  if (front == nullptr) {
+    block->mark = sealed.free_mark;
+    block->next = nullptr;
+    send_remote(slab, block, block, 1);
+  } else if (owner != front) {
+    free_remote(*front, slab, block);
+  } else if (slab->cls == kC7UltraClass) {
+    c7_ultra_push(*front, p);
+  } else {
+    Bin& bin = front->bins[slab->cls];
+    block->next = bin.head;
+    block->mark = front->free_mark;
+    bin.head = block;
+    if (bin.credit-- == 0) trim(*front, slab->cls);
+  }
+}
+
+/// Slab of a slice record whose route says that there is one; null otherwise.
+Slab* slab_at(const Place& place) {
+  const std::uint32_t route = place.route->load(std::memory_order_acquire);
+  return route >> kTokenShift != 0 ? place.record - place.record->head_offset : nullptr;
+}
+
+bool is_large(const Place& place, const void* p) {
+  return place.route->load(std::memory_order_acquire) == kRouteLarge && start_of(place.record) == p;
+}
+
+}  // namespace
+
+void misuse(const char* caller, const char* what, const void* p) {
+  TextBuffer<256> line;
+  line.add("hakmem: ").add(caller).add(": ").add(what).add(": ").hex(address(p)).add('\n');
+  os::fail(line);
+}
+
+void* malloc_slow(std::size_t size) {
+  if (size <= kMaxSmall) {
+    void* p = small_alloc(size);
+    return HAK_LIKELY(p != nullptr) ? p : no_memory();
+  }
+  if (size > PTRDIFF_MAX) return no_memory();
+  ensure_ready();
+  void* p = large_alloc(size, kMinAlignment, nullptr);
+  return p != nullptr ? p : no_memory();
+}
+
+void free_slow(void* p) {
+  if (p == nullptr) return;
+  const Place place = arena_find(p);
+  if (place.record != nullptr) {
+    if (Slab* slab = slab_at(place)) return small_free(slab, p);
+    if (is_large(place, p)) return large_free(place.record, p);
+  } else if (direct_free(p)) {
+    return;
+  }
+  misuse("free()", "not a pointer of this allocator, or freed twice", p);
+}
+
+void credit_expired(std::size_t code) { trim(*this_front, static_cast<unsigned>(code / 2)); }
+
+void* allocate_aligned(std::size_t alignment, std::size_t size) {
+  if (alignment <= kMinAlignment) return malloc_slow(size);
+  if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX / 2) return no_memory();
+  const unsigned cls = aligned_class_of(size, alignment);
+  ensure_ready();
+  void* p = cls != kClassCount ? aligned_small(cls) : large_alloc(size, alignment, nullptr);
+  return p != nullptr ? p : no_memory();
+}
+
+void* allocate_zeroed(std::size_t size) {
+  if (size <= kMaxSmall) {
+    void* p = malloc_slow(size);
+    return p != nullptr ? memset(p, 0, size) : p;
+  }
+  if (size > PTRDIFF_MAX) return no_memory();
+  ensure_ready();
+  bool zeroed = false;
+  void* p = large_alloc(size, kMinAlignment, &zeroed);
+  if (p == nullptr) return no_memory();
+  return zeroed ? p : memset(p, 0, size);
+}
+
+std::size_t usable_size(const void* p, const char* caller) {
+  const Place place = arena_find(p);
+  if (place.record != nullptr) {
+    if (const Slab* slab = slab_at(place)) return usable_of(slab->cls);
+    if (is_large(place, p)) return std::size_t{place.record->carved} << kSliceShift;
+  } else if (const std::size_t size = direct_size(p)) {
+    return size;
+  }
+  misuse(caller, "not a pointer of this allocator, or freed", p);
+}
+
+void* reallocate(void* p, std::size_t size) {
+  if (size > PTRDIFF_MAX) return no_memory();
+  const std::size_t usable = usable_size(p, "realloc()");
+  const bool fits = size <= usable;
+  if (fits && (size >= usable / 2 || usable <= kMinAlignment * 2)) return p;
+  if (usable > kMaxSmall && size > kMaxSmall) {
+    const Place place = arena_find(p);
+    if (place.record != nullptr) {
+      if (void* q = large_realloc(place.record, p, size)) return q;
+    } else if (size > kMaxRunBytes) {
+      void* q = direct_realloc(p, size);
+      return q != nullptr ? q : no_memory();
+    }
+  }
+  void* q = malloc_slow(size);
+  if (q == nullptr) return fits ? p : nullptr;
+  memcpy(q, p, fits ? size : usable);
+  free_slow(p);
+  return q;
+}
+
+}  // namespace hakmem

@@ -1,0 +1,46 @@
+// The tails of the fast paths, out of line.
+#pragma once
+
+#include "base/types.hpp"
+
+namespace hakmem {
+
+struct Slab;
+struct Front;
+
+/// The whole of malloc: any size, any thread, before and after everything. Null: ENOMEM is set.
+void* malloc_slow(std::size_t size);
+
+/// As malloc_slow, then the new-handler and std::bad_alloc (api/operator_new.cpp).
+void* new_slow(std::size_t size);
+
+/// The whole of free: any pointer, any thread. Aborts on a pointer that is not ours.
+void free_slow(void* p);
+
+/// The bin with this route code has no credit left. (Finds the front itself: it is the thread's.)
+void credit_expired(std::size_t code);
+
+/// Aligned memory; `alignment` is a power of two. Null: ENOMEM is set.
+void* allocate_aligned(std::size_t alignment, std::size_t size);
+
+/// Zeroed memory that touches no page known to be zero. Null: ENOMEM is set.
+void* allocate_zeroed(std::size_t size);
+
+/// Bytes that may be used at `p`, the same for the block's whole life. Aborts on a foreign pointer.
+std::size_t usable_size(const void* p, const char* caller);
+
+/// realloc of a non-null pointer to a non-zero size. Null: ENOMEM is set and the block is intact.
+void* reallocate(void* p, std::size_t size);
+
+/// Start-up, once; safe to call again.
+void ensure_ready();
+
+/// Says what is wrong with `p` and aborts.
+[[noreturn]] void misuse(const char* caller, const char* what, const void* p);
+
+// Runs of slices, for sizes between a slab's classes and a mapping of its own (front/large.cpp).
+void* large_alloc(std::size_t size, std::size_t alignment, bool* zeroed);
+void large_free(Slab* record, void* p);
+void* large_realloc(Slab* record, void* p, std::size_t size);
+
+}  // namespace hakmem

@@ -1,0 +1,234 @@
+// The life of a thread's front: made at its first slow path, left behind at its end, kept over fork.
+#include <pthread.h>
+
+#include "base/text.hpp"
+#include "boxes/state.hpp"
+#include "front/entries.hpp"
+#include "front/front.hpp"
+#include "front/slow.hpp"
+#include "os/memory.hpp"
+#include "os/process.hpp"
+#include "slab/arena.hpp"
+
+namespace hakmem {
+
+Block empty_block{nullptr, 0};
+
+namespace {
+
+constexpr std::size_t kMaxFronts = std::size_t{1} << 16;
+constexpr std::uint32_t kBinBytes = 64 * 1024;  ///< what a bin may keep, in bytes
+constexpr std::uint32_t kLongestBin = 256;
+constexpr std::uint32_t kShortestBin = 4;
+
+Front* fronts[kMaxFronts];  // by index; untouched pages of .bss cost nothing
+std::atomic<std::size_t> fronts_made;
+Front first_front;
+Front shared_front;  // of threads that can have none
+std::byte* spare;    // rest of a slice that fronts are cut from
+std::size_t spare_bytes;
+pthread_key_t exit_key;
+bool exit_key_made;
+
+/// A thread that has ended for good: this_front is the stub, and it shall get no front again.
+thread_local bool this_thread_ended [[gnu::tls_model("initial-exec")]];
+
+std::uint16_t cap_of(unsigned cls) {
+  const std::uint32_t by_bytes = kBinBytes / class_info(cls).block_size;
+  const std::uint32_t cap = by_bytes > kLongestBin    ? kLongestBin
+                            : by_bytes < kShortestBin ? kShortestBin
+                                                      : by_bytes;
+  return static_cast<std::uint16_t>(cap);
+}
+
+void set_up(Front& front, std::size_t index) {
+  front.free_mark = sealed.free_mark;
+  front.token = std::uint64_t{index + 1} << kTokenShift;
+  for (std::size_t i = 0; i < sizeof front.tiny_codes; ++i) front.tiny_codes[i] = tiny_code(i * 16);
+  for (unsigned cls = 0; cls < kClassCount; ++cls) {
+    const std::uint16_t cap = cap_of(cls);
+    front.bins[cls] = {&empty_block, cap, cap, false, 0};
+  }
+}
+
+/// Memory for a front, from slices that hold nothing else. Under the lock of fronts.
+Front* front_memory() {
+  if (spare_bytes < sizeof(Front)) {
+    const Run run = arena_alloc(1, 1);
+    if (run.record == nullptr) return nullptr;
+    route_of(run.record).store(kRouteMeta, std::memory_order_relaxed);
+    spare = start_of(run.record);
+    spare_bytes = kSliceSize;
+  }
+  auto* front = reinterpret_cast<Front*>(spare);
+  spare += sizeof(Front);
+  spare_bytes -= sizeof(Front);
+  return front;
+}
+
+Front* make_front() {
+  Guard guard(lock_of(Rank::fronts));
+  const std::size_t index = fronts_made.load(std::memory_order_relaxed);
+  if (index == kMaxFronts) return nullptr;
+  Front* front = index == 0 ? &first_front : front_memory();
+  if (front == nullptr) return nullptr;
+  set_up(*front, index);
+  fronts[index] = front;
+  front->state.store(FrontState::active, std::memory_order_relaxed);
+  fronts_made.store(index + 1, std::memory_order_release);
+  return front;
+}
+
+/// A front that an ended thread left, with its slabs.
+Front* take_over() {
+  const std::size_t count = front_count();
+  for (std::size_t i = 0; i < count; ++i) {
+    Front* front = fronts[i];
+    if (front->state.load(std::memory_order_relaxed) != FrontState::abandoned) continue;
+    FrontState expected = FrontState::abandoned;
+    if (front->state.compare_exchange_strong(expected, FrontState::active)) return front;
+  }
+  return nullptr;
+}
+
+void leave(Front& front) {
+  flush_all(front);
+  drain(front);
+  for (unsigned cls = 0; cls < kClassCount; ++cls) {
+    for (Slab* slab = front.with_room[cls]; slab != nullptr;) {
+      Slab* next = slab->next;
+      if (slab->used == 0) retire_slab(front, slab, false);
+      slab = next;
+    }
+  }
+  front.exit_rounds = 0;
+  front.state.store(FrontState::held, std::memory_order_seq_cst);
+  release_hold(front);
+}
+
+/// Runs among the destructors of the thread's keys. Others may still allocate, so it asks to be run
+/// again as long as the system allows rounds.
+void on_thread_exit(void* argument) {
+  auto* front = static_cast<Front*>(argument);
+  if (++front->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(exit_key, front);
+    return;
+  }
+  this_front = const_cast<Front*>(&stub_front);
+  this_thread_ended = true;
+  leave(*front);
+}
+
+void before_fork() {
+  for (Lock& lock : locks) lock.lock();
+}
+
+void after_fork_in_parent() {
+  for (Lock& lock : locks) lock.unlock();
+}
+
+/// Other threads are gone, perhaps in the midst of a list operation: their fronts are not read again.
+void after_fork_in_child() {
+  for (Lock& lock : locks) lock.reset();
+  const std::size_t count = front_count();
+  for (std::size_t i = 0; i < count; ++i) {
+    const FrontState state = fronts[i]->state.load(std::memory_order_relaxed);
+    const bool mine = fronts[i] == this_front;
+    if (!mine && (state == FrontState::active || state == FrontState::held)) {
+      fronts[i]->state.store(FrontState::lost, std::memory_order_relaxed);
+    }
+  }
+}
+
+void start() {
+  sealed.free_mark = os::random_seed() | 1;
+  boxes::read_environment(has_variants);
+  select_variant();
+  if (!arena_init()) {
+    TextBuffer<128> line;
+    line.add("hakmem: no address space for a heap; raise RLIMIT_AS\n");
+    os::fail(line);
+  }
+  sealed.ready = true;
+  os::protect_read_only(&sealed, sizeof sealed);
+  this_front = make_front();
+}
+
+/// What may call malloc itself: after this thread has a front.
+void finish_start() {
+  exit_key_made = pthread_key_create(&exit_key, on_thread_exit) == 0;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+}  // namespace
+
+constinit const Front stub_front{Front::Stub{}};
+constinit thread_local Front* this_front [[gnu::tls_model("initial-exec")]] =
+    const_cast<Front*>(&stub_front);
+
+void ensure_ready() {
+  static std::atomic<bool> done;
+  if (HAK_LIKELY(done.load(std::memory_order_acquire))) return;
+  {
+    Guard guard(lock_of(Rank::init));
+    if (done.load(std::memory_order_relaxed)) return;
+    start();
+    done.store(true, std::memory_order_release);
+  }
+  finish_start();
+  if (exit_key_made) pthread_setspecific(exit_key, this_front);
+}
+
+Front* own_front() {
+  if (HAK_LIKELY(!is_stub(this_front))) return this_front;
+  ensure_ready();
+  if (!is_stub(this_front)) return this_front;
+  if (this_thread_ended) return nullptr;
+  Front* front = take_over();
+  if (front == nullptr) front = make_front();
+  if (front == nullptr) return nullptr;
+  this_front = front;
+  if (exit_key_made) pthread_setspecific(exit_key, front);
+  return front;
+}
+
+SharedFront::SharedFront() : front_(&shared_front) {
+  lock_of(Rank::shared_front).lock();
+  if (shared_front.token != 0) return;
+  Guard guard(lock_of(Rank::fronts));
+  const std::size_t index = fronts_made.load(std::memory_order_relaxed);
+  if (index == kMaxFronts) {
+    front_ = nullptr;
+    return;
+  }
+  set_up(shared_front, index);
+  fronts[index] = &shared_front;
+  shared_front.state.store(FrontState::active, std::memory_order_relaxed);
+  fronts_made.store(index + 1, std::memory_order_release);
+}
+
+SharedFront::~SharedFront() { lock_of(Rank::shared_front).unlock(); }
+
+Front* front_at(std::size_t index) { return fronts[index]; }
+
+std::size_t front_count() { return fronts_made.load(std::memory_order_acquire); }
+
+Front* owner_of(const Slab* slab) {
+  const std::uint32_t token = route_of(slab).load(std::memory_order_acquire) >> kTokenShift;
+  return token == 0 || token > front_count() ? nullptr : fronts[token - 1];
+}
+
+bool try_hold(Front& front) {
+  FrontState expected = FrontState::abandoned;
+  return front.state.compare_exchange_strong(expected, FrontState::held);
+}
+
+void release_hold(Front& front) {
+  for (;;) {
+    front.state.store(FrontState::abandoned, std::memory_order_seq_cst);
+    if (front.queue.load(std::memory_order_seq_cst) == nullptr || !try_hold(front)) return;
+    drain(front);
+  }
+}
+
+}  // namespace hakmem

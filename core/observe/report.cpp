@@ -1,0 +1,120 @@
+#include "observe/report.hpp"
+
+#include "boxes/state.hpp"
+#include "front/entries.hpp"
+#include "observe/stats.hpp"
+#include "os/process.hpp"
+#include "slab/arena.hpp"
+
+namespace hakmem {
+
+namespace {
+
+#ifdef HAKMEM_OBSERVE
+constexpr const char* kProfile = "observe";
+#elif defined(HAKMEM_DEBUG)
+constexpr const char* kProfile = "debug";
+#else
+constexpr const char* kProfile = "standard";
+#endif
+
+#ifdef __clang__
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "gcc " __VERSION__;
+#endif
+
+/// Writes `"key": ` with a comma before all but the first of an object.
+class Object {
+ public:
+  explicit Object(Text& out) : out_(out) { out_.add('{'); }
+  ~Object() { out_.add('}'); }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  Text& key(const char* name) {
+    if (!first_) out_.add(", ");
+    first_ = false;
+    return out_.add('"').add(name).add("\": ");
+  }
+  void text(const char* name, const char* value) { key(name).add('"').add(value).add('"'); }
+  void number(const char* name, std::uint64_t value) { key(name).add(value); }
+
+ private:
+  Text& out_;
+  bool first_ = true;
+};
+
+void write_box(Text& out, std::size_t i) {
+  const boxes::Box& box = boxes::kBoxes[i].box;
+  Object fields(out);
+  fields.key("value").add(sealed.box_value[i]);
+  fields.key("default").add(box.default_value);
+  if (*box.counter != '\0') {
+    fields.number("uses", total_uses(i));
+  } else {
+    fields.key("uses").add("null");
+  }
+}
+
+void write_boxes(Text& out) {
+  Object boxes(out);
+  for (std::size_t i = 0; i < boxes::kBoxCount; ++i) {
+    boxes.key(boxes::kBoxes[i].box.env);
+    write_box(out, i);
+  }
+}
+
+void write_entries(Text& out) {
+  Object entries(out);
+  for (const char* name : {"malloc", "free", "operator new"}) entries.text(name, sealed.variant);
+}
+
+void write_observed(Object& fields, Text& out, const FrontStats& stats) {
+  fields.key("mallocs_by_band").add('[');
+  for (unsigned band = 0; band < kBandCount; ++band) {
+    if (band > 0) out.add(", ");
+    out.add(stats.observed_mallocs[band]);
+  }
+  out.add(']');
+  fields.number("fast_frees", stats.observed_frees);
+}
+
+void write_stats(Text& out) {
+  const FrontStats stats = total_stats();
+  const ArenaUsage arena = arena_usage();
+  Object fields(out);
+  fields.number("refills", stats.refills);
+  fields.number("trims", stats.trims);
+  fields.number("drains", stats.drains);
+  fields.number("remote_frees", stats.remote_sent);
+  fields.number("slabs_taken", stats.slabs_taken);
+  fields.number("slabs_returned", stats.slabs_returned);
+  fields.number("adoptions", stats.adoptions);
+  fields.number("large_allocs", stats.large_allocs);
+  fields.number("large_frees", stats.large_frees);
+  fields.number("arena_bytes", arena.used_bytes);
+  fields.number("committed_bytes", arena.committed_bytes);
+  if (kObserve) write_observed(fields, out, stats);
+}
+
+}  // namespace
+
+void write_report(Text& out, const char* event) {
+  Object report(out);
+  report.text("hakmem", HAKMEM_VERSION);
+  report.text("library", library_name);
+  report.text("profile", kProfile);
+  report.text("compiler", kCompiler);
+  report.number("pid", static_cast<std::uint64_t>(os::process_id()));
+  report.text("event", event);
+  report.text("variant", sealed.variant != nullptr ? sealed.variant : "none");
+  report.key("entries");
+  write_entries(out);
+  report.key("boxes");
+  write_boxes(out);
+  report.key("stats");
+  write_stats(out);
+}
+
+}  // namespace hakmem

@@ -1,0 +1,17 @@
+// Sums over all fronts. Fronts outlive their threads, so nothing is lost when a thread ends.
+#pragma once
+
+#include "front/front.hpp"
+
+namespace hakmem {
+
+/// Sum of the counts of every front, racy while threads run.
+FrontStats total_stats();
+
+/// Sum of the use counts of one box.
+std::uint64_t total_uses(std::size_t box_index);
+
+/// Blocks of a class that are out of their slabs: with the program or in caches.
+std::uint64_t blocks_out(const FrontStats& stats, unsigned cls);
+
+}  // namespace hakmem

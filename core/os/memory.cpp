@@ -1,0 +1,81 @@
+#include "os/memory.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "os/process.hpp"
+#include "os/syscalls.hpp"
+
+namespace hakmem::os {
+
+namespace {
+
+bool failed(long result) { return result < 0 && result > -4096; }
+
+void* map_with(int protection, std::size_t size) {
+  const long result =
+      syscall6(SYS_mmap, 0, static_cast<long>(size), protection,
+               MAP_PRIVATE | MAP_ANONYMOUS | (protection == PROT_NONE ? MAP_NORESERVE : 0), -1, 0);
+  return failed(result) ? nullptr : pointer(static_cast<std::uintptr_t>(result));
+}
+
+bool protect(void* start, std::size_t size, int protection) {
+  return syscall3(SYS_mprotect, static_cast<long>(address(start)), static_cast<long>(size),
+                  protection) == 0;
+}
+
+/// First number of /proc/self/statm: the address space in use, in pages.
+std::size_t address_space_in_use() {
+  char text[64];
+  const std::size_t n = read_file("/proc/self/statm", text, sizeof text);
+  std::size_t pages = 0;
+  for (std::size_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; ++i) {
+    pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
+  }
+  return pages * kPageSize;
+}
+
+}  // namespace
+
+void* reserve(std::size_t size) { return map_with(PROT_NONE, size); }
+
+bool commit(void* start, std::size_t size) { return protect(start, size, PROT_READ | PROT_WRITE); }
+
+bool protect_read_only(void* start, std::size_t size) { return protect(start, size, PROT_READ); }
+
+bool purge(void* start, std::size_t size) {
+  return syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size),
+                  MADV_DONTNEED) == 0;
+}
+
+void* map(std::size_t size) { return map_with(PROT_READ | PROT_WRITE, size); }
+
+void unmap(void* start, std::size_t size) {
+  syscall3(SYS_munmap, static_cast<long>(address(start)), static_cast<long>(size), 0);
+}
+
+void* remap(void* start, std::size_t old_size, std::size_t new_size) {
+  const long result =
+      syscall6(SYS_mremap, static_cast<long>(address(start)), static_cast<long>(old_size),
+               static_cast<long>(new_size), MREMAP_MAYMOVE, 0, 0);
+  return failed(result) ? nullptr : pointer(static_cast<std::uintptr_t>(result));
+}
+
+std::size_t address_space_left() {
+  struct rlimit limit {};
+  if (syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, static_cast<long>(address(&limit)), 0, 0) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY) {
+    return SIZE_MAX;
+  }
+  const std::size_t used = address_space_in_use();
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+std::int64_t now_ms() {
+  struct timespec t {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1000 + t.tv_nsec / 1000000;
+}
+
+}  // namespace hakmem::os

@@ -1,0 +1,37 @@
+// Address space from the system: reserve, commit, purge, release. Sizes in bytes, page-aligned.
+#pragma once
+
+#include "base/types.hpp"
+
+namespace hakmem::os {
+
+/// Address space without memory (PROT_NONE, charged to nobody, left out of core dumps by the kernel
+/// since it has no pages). Null on failure.
+void* reserve(std::size_t size);
+
+/// Makes a part of a reservation readable and writable. False when the system refuses.
+bool commit(void* start, std::size_t size);
+
+/// Read-only from now on (or writable again): the sealed page.
+bool protect_read_only(void* start, std::size_t size);
+
+/// Gives the pages back; the range reads as zero afterwards. False (and no promise of zero) when the
+/// system refuses, for example for memory that is locked.
+bool purge(void* start, std::size_t size);
+
+/// Fresh zeroed mapping of its own. Null on failure.
+void* map(std::size_t size);
+
+void unmap(void* start, std::size_t size);
+
+/// Grows or shrinks a mapping of its own, moving pages rather than bytes. Null on failure, the old
+/// mapping is untouched then.
+void* remap(void* start, std::size_t old_size, std::size_t new_size);
+
+/// Soft limit of RLIMIT_AS less what is in use, in bytes; SIZE_MAX when there is no limit.
+std::size_t address_space_left();
+
+/// Coarse monotonic milliseconds.
+std::int64_t now_ms();
+
+}  // namespace hakmem::os

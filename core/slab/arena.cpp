@@ -1,0 +1,367 @@
+#include "slab/arena.hpp"
+
+#include <bit>
+
+#include "os/memory.hpp"
+
+namespace hakmem {
+
+namespace {
+
+constexpr std::size_t kMaxArenas = 16;
+constexpr std::size_t kWantedBytes = std::size_t{1} << 40;
+constexpr std::size_t kSmallestBytes = kSuperSlabSize;
+constexpr std::size_t kMaxSuperSlabs = kWantedBytes / kSuperSlabSize;
+constexpr std::size_t kCommitStep = 16;         // slices; small, so that huge pages stay out
+constexpr std::size_t kMetaStep = 64 * 64;      // slices whose records are committed at once
+constexpr std::size_t kPurgeBatch = 64;         // runs per madvise round
+
+/// State of the slices of a SuperSlab, one bit each. Under the arena lock.
+struct SuperSlab {
+  std::uint64_t taken;
+  std::uint64_t dirty;  ///< may hold other than zero
+  std::uint64_t aged;   ///< free and dirty at the last purge tick already
+};
+
+struct Arena {
+  std::uintptr_t base;
+  std::size_t slices;            ///< reserved
+  std::size_t committed;         ///< slices [0, committed) may be read and written
+  std::size_t meta_committed;    ///< slices whose route and record exist
+  std::size_t first_free;        ///< no free slice below: a hint
+  std::size_t used;
+  Route* routes;
+  Slab* records;
+  SuperSlab* super;
+};
+
+Arena arenas[kMaxArenas];
+std::atomic<std::size_t> arena_count;
+SuperSlab super_of_arena0[kMaxSuperSlabs];  // untouched pages of .bss cost nothing
+std::atomic<bool> purge_wanted;
+std::int64_t last_purge_ms;
+
+Lock& arena_lock() { return lock_of(Rank::arena); }
+
+std::size_t meta_bytes(std::size_t slices) {
+  return align_up(slices * sizeof(Route), kPageSize) + align_up(slices * sizeof(Slab), kPageSize);
+}
+
+/// Commits routes and records up to `slices`.
+bool commit_meta(Arena& arena, std::size_t slices) {
+  std::size_t wanted = align_up(slices, kMetaStep);
+  if (wanted > arena.slices) wanted = arena.slices;
+  auto commit_part = [&](void* array, std::size_t item) {
+    const std::size_t from = arena.meta_committed * item & ~(kPageSize - 1);
+    const std::size_t to = align_up(wanted * item, kPageSize);
+    return to == from || os::commit(static_cast<std::byte*>(array) + from, to - from);
+  };
+  if (!commit_part(arena.routes, sizeof(Route)) || !commit_part(arena.records, sizeof(Slab))) {
+    return false;
+  }
+  arena.meta_committed = wanted;
+  return true;
+}
+
+/// Raises the watermark so that slices [0, needed) are usable, by an eighth of the heap at least.
+bool commit_up_to(Arena& arena, std::size_t needed) {
+  if (needed <= arena.committed) return true;
+  std::size_t step = arena.committed / 8;
+  if (step < kCommitStep) step = kCommitStep;
+  std::size_t wanted = arena.committed + step;
+  if (wanted < needed) wanted = needed;
+  if (wanted > arena.slices) wanted = arena.slices;
+  for (;;) {
+    if (wanted > arena.meta_committed && !commit_meta(arena, wanted)) return false;
+    if (os::commit(pointer(arena.base + (arena.committed << kSliceShift)),
+                   (wanted - arena.committed) << kSliceShift)) {
+      arena.committed = wanted;
+      return true;
+    }
+    if (wanted == needed) return false;
+    wanted = needed;
+  }
+}
+
+/// One reservation: routes, records, (bitmaps,) then the slices, on a SuperSlab boundary.
+bool reserve_arena(Arena& arena, std::size_t bytes, SuperSlab* super) {
+  const std::size_t slices = bytes >> kSliceShift;
+  const std::size_t bitmap =
+      super != nullptr ? 0 : align_up(slices / kSlicesPerSuperSlab * sizeof(SuperSlab), kPageSize);
+  const std::size_t meta = meta_bytes(slices) + bitmap;
+  auto* start = static_cast<std::byte*>(os::reserve(meta + kSuperSlabSize + bytes));
+  if (start == nullptr) return false;
+  arena.routes = reinterpret_cast<Route*>(start);
+  arena.records =
+      reinterpret_cast<Slab*>(start + align_up(slices * sizeof(Route), kPageSize));
+  arena.super = super != nullptr ? super : reinterpret_cast<SuperSlab*>(start + meta - bitmap);
+  arena.base = align_up(address(start) + meta, kSuperSlabSize);
+  arena.slices = slices;
+  if (bitmap != 0 && !os::commit(arena.super, bitmap)) return false;
+  return commit_meta(arena, 1);
+}
+
+std::size_t round_down_to_super(std::size_t bytes) { return bytes & ~(kSuperSlabSize - 1); }
+
+/// Half of the address space that is left, or the whole wish where there is no limit.
+std::size_t reservation_size() {
+  const std::size_t left = os::address_space_left();
+  if (left == SIZE_MAX) return kWantedBytes;
+  const std::size_t half = round_down_to_super(left / 2);
+  return half < kWantedBytes ? half : kWantedBytes;
+}
+
+bool add_arena() {
+  const std::size_t n = arena_count.load(std::memory_order_relaxed);
+  if (n == kMaxArenas) return false;
+  SuperSlab* super = n == 0 ? super_of_arena0 : nullptr;
+  for (std::size_t bytes = reservation_size(); bytes >= kSmallestBytes;
+       bytes = round_down_to_super(bytes / 2)) {
+    if (reserve_arena(arenas[n], bytes, super)) {
+      arena_count.store(n + 1, std::memory_order_release);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_free(const Arena& arena, std::size_t i) {
+  return (arena.super[i / kSlicesPerSuperSlab].taken >> (i % kSlicesPerSuperSlab) & 1) == 0;
+}
+
+/// First free slice at or after `i`, below `end`; `end` when there is none.
+std::size_t next_free(const Arena& arena, std::size_t i, std::size_t end) {
+  while (i < end) {
+    const std::uint64_t open = ~arena.super[i / kSlicesPerSuperSlab].taken >> (i % 64);
+    if (open != 0) {
+      i += static_cast<std::size_t>(std::countr_zero(open));
+      return i < end ? i : end;
+    }
+    i = (i / kSlicesPerSuperSlab + 1) * kSlicesPerSuperSlab;
+  }
+  return end;
+}
+
+/// Calls fn(word, mask) for the bits of slices [i, i + n).
+template <class Fn>
+void for_bits(Arena& arena, std::size_t i, std::size_t n, Fn fn) {
+  while (n > 0) {
+    const std::size_t bit = i % kSlicesPerSuperSlab;
+    const std::size_t here = n < kSlicesPerSuperSlab - bit ? n : kSlicesPerSuperSlab - bit;
+    const std::uint64_t ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
+    fn(arena.super[i / kSlicesPerSuperSlab], ones << bit);
+    i += here;
+    n -= here;
+  }
+}
+
+constexpr std::size_t kNowhere = SIZE_MAX;
+
+/// First fit, lowest address first: it keeps the heap dense at its low end.
+std::size_t find_run(const Arena& arena, std::size_t slices, std::size_t alignment) {
+  std::size_t i = arena.first_free;
+  for (;;) {
+    i = next_free(arena, i, arena.slices);
+    const std::size_t aligned = align_up(i, alignment);
+    if (aligned + slices > arena.slices) return kNowhere;
+    std::size_t n = 0;
+    while (n < slices && is_free(arena, aligned + n)) ++n;
+    if (n == slices) return aligned;
+    i = aligned + n + 1;
+  }
+}
+
+Run take_run(Arena& arena, std::size_t i, std::size_t slices) {
+  bool dirty = false;
+  for_bits(arena, i, slices, [&](SuperSlab& super, std::uint64_t mask) {
+    dirty |= (super.dirty & mask) != 0;
+    super.taken |= mask;
+    super.dirty |= mask;
+    super.aged &= ~mask;
+  });
+  if (i == arena.first_free) arena.first_free = i + slices;
+  arena.used += slices;
+  return {arena.records + i, !dirty};
+}
+
+Run alloc_in(Arena& arena, std::uint32_t slices, std::uint32_t alignment) {
+  const std::size_t i = find_run(arena, slices, alignment);
+  if (i == kNowhere || !commit_up_to(arena, i + slices)) return {nullptr, false};
+  return take_run(arena, i, slices);
+}
+
+Arena& arena_of(const Slab* record) {
+  std::size_t n = 0;
+  while (record < arenas[n].records || record >= arenas[n].records + arenas[n].slices) ++n;
+  return arenas[n];
+}
+
+std::size_t index_in(const Arena& arena, const Slab* record) {
+  return static_cast<std::size_t>(record - arena.records);
+}
+
+/// A stretch of slices that is being purged: marked as taken meanwhile, so that the system call can
+/// be made without the lock.
+struct PurgeRun {
+  Arena* arena;
+  std::size_t first, count;
+};
+
+std::size_t collect_purge(Arena& arena, bool all, PurgeRun* runs, std::size_t capacity,
+                          std::size_t n) {
+  const std::size_t supers = (arena.committed + 63) / 64;
+  for (std::size_t s = 0; s < supers && n < capacity; ++s) {
+    SuperSlab& super = arena.super[s];
+    std::uint64_t due = super.dirty & ~super.taken & (all ? ~std::uint64_t{0} : super.aged);
+    while (due != 0 && n < capacity) {
+      const auto first = static_cast<unsigned>(std::countr_zero(due));
+      const auto count = static_cast<unsigned>(std::countr_one(due >> first));
+      const std::uint64_t mask =
+          (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << first;
+      super.taken |= mask;
+      due &= ~mask;
+      runs[n++] = {&arena, s * 64 + first, count};
+    }
+  }
+  return n;
+}
+
+void age(Arena& arena, bool& any_left) {
+  const std::size_t supers = (arena.committed + 63) / 64;
+  for (std::size_t s = 0; s < supers; ++s) {
+    SuperSlab& super = arena.super[s];
+    super.aged = super.dirty & ~super.taken;
+    any_left |= super.aged != 0;
+  }
+}
+
+std::size_t purge_runs(PurgeRun* runs, std::size_t n) {
+  std::size_t purged = 0;
+  bool done[kPurgeBatch];
+  for (std::size_t k = 0; k < n; ++k) {
+    done[k] = os::purge(pointer(runs[k].arena->base + (runs[k].first << kSliceShift)),
+                        runs[k].count << kSliceShift);
+    purged += done[k] ? runs[k].count : 0;
+  }
+  Guard guard(arena_lock());
+  for (std::size_t k = 0; k < n; ++k) {
+    Arena& arena = *runs[k].arena;
+    for_bits(arena, runs[k].first, runs[k].count, [&](SuperSlab& super, std::uint64_t mask) {
+      super.taken &= ~mask;
+      super.aged &= ~mask;
+      if (done[k]) super.dirty &= ~mask;
+    });
+    if (runs[k].first < arena.first_free) arena.first_free = runs[k].first;
+  }
+  return purged;
+}
+
+}  // namespace
+
+bool arena_init() {
+  Guard guard(arena_lock());
+  if (!add_arena()) return false;
+  sealed.arena_base = arenas[0].base;
+  sealed.arena_slices = arenas[0].slices;
+  sealed.routes = arenas[0].routes;
+  sealed.records = arenas[0].records;
+  return true;
+}
+
+Run arena_alloc(std::uint32_t slices, std::uint32_t alignment) {
+  Guard guard(arena_lock());
+  for (std::size_t n = 0;; ++n) {
+    if (n == arena_count.load(std::memory_order_relaxed) && !add_arena()) return {nullptr, false};
+    const Run run = alloc_in(arenas[n], slices, alignment);
+    if (run.record != nullptr) return run;
+  }
+}
+
+void arena_release(Slab* first, std::uint32_t slices) {
+  Arena& arena = arena_of(first);
+  const std::size_t i = index_in(arena, first);
+  for (std::size_t k = 0; k < slices; ++k) {
+    arena.routes[i + k].store(kRouteFree, std::memory_order_relaxed);
+  }
+  Guard guard(arena_lock());
+  for_bits(arena, i, slices, [](SuperSlab& super, std::uint64_t mask) { super.taken &= ~mask; });
+  if (i < arena.first_free) arena.first_free = i;
+  arena.used -= slices;
+  purge_wanted.store(true, std::memory_order_relaxed);
+}
+
+bool arena_extend(Slab* first, std::uint32_t slices, std::uint32_t wanted) {
+  Arena& arena = arena_of(first);
+  const std::size_t end = index_in(arena, first) + slices;
+  const std::size_t more = wanted - slices;
+  Guard guard(arena_lock());
+  if (end + more > arena.slices) return false;
+  for (std::size_t k = 0; k < more; ++k) {
+    if (!is_free(arena, end + k)) return false;
+  }
+  if (!commit_up_to(arena, end + more)) return false;
+  take_run(arena, end, more);
+  return true;
+}
+
+Place arena_find(const void* p) {
+  const std::size_t count = arena_count.load(std::memory_order_acquire);
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::size_t i = (address(p) - arenas[n].base) >> kSliceShift;
+    if (i < arenas[n].meta_committed && address(p) >= arenas[n].base) {
+      return {arenas[n].records + i, arenas[n].routes + i};
+    }
+  }
+  return {nullptr, nullptr};
+}
+
+Route& route_of(const Slab* record) {
+  const Arena& arena = arena_of(record);
+  return arena.routes[index_in(arena, record)];
+}
+
+std::byte* start_of(const Slab* record) {
+  const Arena& arena = arena_of(record);
+  return static_cast<std::byte*>(
+      pointer(arena.base + (index_in(arena, record) << kSliceShift)));
+}
+
+bool arena_purge_wanted() { return purge_wanted.load(std::memory_order_relaxed); }
+
+std::size_t arena_purge(std::int64_t now_ms, std::int64_t delay_ms) {
+  PurgeRun runs[kPurgeBatch];
+  std::size_t total = 0;
+  std::size_t n;
+  do {
+    n = 0;
+    {
+      Guard guard(arena_lock());
+      if (delay_ms > 0 && total == 0 && now_ms - last_purge_ms < delay_ms) return 0;
+      const std::size_t count = arena_count.load(std::memory_order_relaxed);
+      for (std::size_t a = 0; a < count; ++a) {
+        n = collect_purge(arenas[a], delay_ms == 0, runs, kPurgeBatch, n);
+      }
+      if (n < kPurgeBatch) {
+        bool any_left = false;
+        for (std::size_t a = 0; a < count; ++a) age(arenas[a], any_left);
+        purge_wanted.store(any_left, std::memory_order_relaxed);
+        last_purge_ms = now_ms;
+      }
+    }
+    total += purge_runs(runs, n);
+  } while (n == kPurgeBatch);
+  return total;
+}
+
+ArenaUsage arena_usage() {
+  Guard guard(arena_lock());
+  ArenaUsage usage{};
+  for (std::size_t n = 0; n < arena_count.load(std::memory_order_relaxed); ++n) {
+    usage.reserved_bytes += arenas[n].slices << kSliceShift;
+    usage.committed_bytes += arenas[n].committed << kSliceShift;
+    usage.used_bytes += arenas[n].used << kSliceShift;
+  }
+  return usage;
+}
+
+}  // namespace hakmem

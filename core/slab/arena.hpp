@@ -1,0 +1,63 @@
+// Arenas: reservations cut into slices of 64 KiB, with a record and a route for each slice.
+//
+// Arena 0 is the one that the fast path of free() knows. Further arenas exist only where the address
+// space is limited and arena 0 is full; what lies in them is freed on the slow path.
+#pragma once
+
+#include "base/lock.hpp"
+#include "base/sealed.hpp"
+#include "slab/slab.hpp"
+
+namespace hakmem {
+
+/// Routes of slices that hold no slab: token 0, which no thread has.
+inline constexpr std::uint32_t kRouteFree = 0;
+inline constexpr std::uint32_t kRouteLarge = 0xFE;     ///< first slice of a large run
+inline constexpr std::uint32_t kRouteInterior = 0xFD;  ///< a further slice of a large run
+inline constexpr std::uint32_t kRouteMeta = 0xFC;      ///< the allocator's own
+inline constexpr unsigned kTokenShift = 8;
+
+/// A run of slices as alloc_run gives it.
+struct Run {
+  Slab* record;  ///< of the first slice; null when there was no memory
+  bool zeroed;   ///< every page of it reads as zero
+};
+
+/// Where a pointer lies.
+struct Place {
+  Slab* record;  ///< record of its slice; null outside all arenas
+  Route* route;
+};
+
+/// Reserves arena 0. False when not even the smallest reservation could be had.
+bool arena_init();
+
+/// `slices` adjacent slices whose first is a multiple of `alignment` slices; their records are not
+/// touched, their routes are kRouteFree. Takes the arena lock.
+Run arena_alloc(std::uint32_t slices, std::uint32_t alignment);
+
+/// Gives slices back. The routes become kRouteFree; the pages stay until a purge.
+void arena_release(Slab* first, std::uint32_t slices);
+
+/// Makes a run longer in place. False when the slices behind it are taken.
+bool arena_extend(Slab* first, std::uint32_t slices, std::uint32_t wanted);
+
+/// Record and route of the slice that holds `p`, in any arena.
+Place arena_find(const void* p);
+
+Route& route_of(const Slab* record);
+std::byte* start_of(const Slab* record);
+
+/// Gives pages of slices back that have been free for one whole `delay_ms` (0: all of them at once).
+/// Gives the number of slices purged.
+std::size_t arena_purge(std::int64_t now_ms, std::int64_t delay_ms);
+
+/// True when something may be there to purge: a cheap look before the clock is read.
+bool arena_purge_wanted();
+
+struct ArenaUsage {
+  std::size_t reserved_bytes, committed_bytes, used_bytes;
+};
+ArenaUsage arena_usage();
+
+}  // namespace hakmem

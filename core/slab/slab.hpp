@@ -1,0 +1,88 @@
+// Slab records: 64 bytes a slice, in a dense array beside the arena, never in the heap itself.
+//
+// A slab is a run of one to eight slices cut into blocks of one class. Its record is that of its
+// first slice; the records of the others only lead back to it.
+//
+//   capacity = (blocks never carved) + (blocks in `free`) + used
+//
+// where `used` counts blocks with the user, in front caches, in outboxes and in `remote`.
+#pragma once
+
+#include <atomic>
+
+#include "base/sealed.hpp"
+#include "base/size_classes.hpp"
+#include "base/types.hpp"
+
+namespace hakmem {
+
+/// A free block. `mark` is sealed.free_mark while the block is free and is cleared when it is handed
+/// out, so that one block cannot be handed out twice without a free in between.
+struct Block {
+  Block* next;
+  std::uint64_t mark;
+};
+
+static_assert(sizeof(Block) <= kMinAlignment);
+
+/// Remote frees of a slab: list head in the low 48 bits, its length above.
+class RemoteList {
+ public:
+  struct Chain {
+    Block* head;
+    std::uint32_t count;
+  };
+
+  /// Adds a chain whose last block is `tail`. True when the list was empty: the caller then, and only
+  /// then, puts the slab on its owner's queue.
+  bool push(Block* head, Block* tail, std::uint32_t count) {
+    std::uint64_t old = word_.load(std::memory_order_relaxed);
+    std::uint64_t wanted;
+    do {
+      tail->next = unpack(old).head;
+      wanted = address(head) | (std::uint64_t{unpack(old).count + count} << kShift);
+    } while (!word_.compare_exchange_weak(old, wanted, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed));
+    return old == 0;
+  }
+
+  /// Takes all. Only after the slab was taken off a queue: that is what keeps it on one queue at most.
+  Chain take() { return unpack(word_.exchange(0, std::memory_order_acq_rel)); }
+
+  bool empty() const { return word_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  static constexpr unsigned kShift = 48;
+
+  static Chain unpack(std::uint64_t word) {
+    return {static_cast<Block*>(pointer(word & ((std::uint64_t{1} << kShift) - 1))),
+            static_cast<std::uint32_t>(word >> kShift)};
+  }
+
+  std::atomic<std::uint64_t> word_{0};
+};
+
+struct alignas(64) Slab {
+  // Written by the owner only.
+  Block* free;           ///< returned blocks, null-terminated
+  Slab* next;            ///< neighbours in the owner's list of slabs with room
+  Slab* prev;            ///< (meaningful while `listed`)
+  std::byte* start;      ///< first block
+  std::uint32_t used;    ///< see the equation above
+  std::uint32_t carved;  ///< blocks carved so far; for a large run: its slices
+  std::uint32_t block_size;
+  std::uint8_t cls;
+  std::uint8_t slices;
+  std::uint8_t head_offset;  ///< slices back to the slab's first one
+  bool listed;               ///< in the owner's list of slabs with room
+  // Written by any thread.
+  RemoteList remote;
+  Slab* queue_next;  ///< written by the thread whose push made `remote` non-empty
+
+  HAK_INLINE std::uint32_t capacity() const { return class_info(cls).capacity; }
+  HAK_INLINE bool has_room() const { return free != nullptr || carved < capacity(); }
+};
+
+static_assert(sizeof(Slab) == 64);
+
+}  // namespace hakmem
