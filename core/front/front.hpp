@@ -25,9 +25,10 @@ struct Bin {
 
 static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
 
-/// Remote frees on their way: one chain for one slab.
+/// Remote frees on their way: one chain for one slice. The record is not read until the chain is sent:
+/// its line belongs to the owner's CPU.
 struct Outbox {
-  Slab* slab;  ///< null: empty
+  Slab* record;  ///< of the slice; null: empty
   Block* head;
   Block* tail;
   std::uint32_t count;
@@ -156,11 +157,12 @@ std::size_t release_memory(Front& front);
 
 // --- remote.cpp -------------------------------------------------------------------------------
 
-/// Frees a block of another front's slab: into the outbox, sent in batches.
-void free_remote(Front& front, Slab* slab, Block* block);
+/// Frees a block of another front's slab, given the record of its slice: into the outbox, sent in
+/// batches.
+void free_remote(Front& front, Slab* record, Block* block);
 
-/// Sends one block at once, for threads without a front.
-void send_remote(Slab* slab, Block* head, Block* tail, std::uint32_t count);
+/// Sends a chain of `count` blocks of one slab at once.
+void send_remote(Slab* record, Block* head, Block* tail, std::uint32_t count);
 
 void flush_outboxes(Front& front);
 

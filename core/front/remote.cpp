@@ -46,36 +46,39 @@ void take_in(Front& front, Slab* slab) {
   if (slab->used == 0) retire_slab(front, slab, true);
 }
 
+/// Empties the box first: sending may come back to it.
+void send(Outbox& box) {
+  const Outbox full = box;
+  box.record = nullptr;
+  send_remote(full.record, full.head, full.tail, full.count);
+}
+
 }  // namespace
 
-void send_remote(Slab* slab, Block* head, Block* tail, std::uint32_t count) {
+void send_remote(Slab* record, Block* head, Block* tail, std::uint32_t count) {
+  Slab* slab = record - record->head_offset;
   if (slab->remote.push(head, tail, count)) notify_owner(slab);
 }
 
-void free_remote(Front& front, Slab* slab, Block* block) {
-  block->mark = sealed.free_mark;
-  const std::size_t slice = static_cast<std::size_t>(slab - sealed.records);
+void free_remote(Front& front, Slab* record, Block* block) {
+  block->mark = front.free_mark;
+  const std::size_t slice = address(record) / sizeof(Slab);
   Outbox& box = front.outboxes[(slice ^ slice >> 4) % kOutboxes];
-  if (box.slab != slab) {
-    if (box.slab != nullptr) send_remote(box.slab, box.head, box.tail, box.count);
-    box = {slab, nullptr, block, 0};
+  if (box.record != record) {
+    if (box.record != nullptr) send_remote(box.record, box.head, box.tail, box.count);
+    box = {record, nullptr, block, 0};
   }
   block->next = box.head;
   box.head = block;
   ++front.stats.remote_sent;
   if (++box.count < kOutboxBlocks) return;
-  const Outbox full = box;
-  box.slab = nullptr;
-  send_remote(full.slab, full.head, full.tail, full.count);
-  if (front.ticks++ % 16 == 0) tick(front);
+  send(box);
+  tick(front);
 }
 
 void flush_outboxes(Front& front) {
   for (Outbox& box : front.outboxes) {
-    if (box.slab == nullptr) continue;
-    const Outbox full = box;
-    box.slab = nullptr;
-    send_remote(full.slab, full.head, full.tail, full.count);
+    if (box.record != nullptr) send(box);
   }
 }
 

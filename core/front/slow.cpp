@@ -55,14 +55,14 @@ void* aligned_small(unsigned cls) {
   return shared.get() != nullptr ? small_from(*shared.get(), cls) : nullptr;
 }
 
-Block* block_of(const Slab* slab, void* p) {
-  return reinterpret_cast<Block*>(static_cast<std::byte*>(p) - class_info(slab->cls).offset);
+Block* block_of(unsigned cls, void* p) {
+  return reinterpret_cast<Block*>(static_cast<std::byte*>(p) - class_info(cls).offset);
 }
 
 /// A small block: into the own cache, the outbox, or (without a front) straight to its slab.
 void small_free(Slab* slab, void* p) {
   Front* front = own_front();
-  Block* block = block_of(slab, p);
+  Block* block = block_of(slab->cls, p);
   Front* owner = owner_of(slab);
   if (front == nullptr) {
     block->mark = sealed.free_mark;
@@ -110,7 +110,9 @@ void* malloc_slow(std::size_t size) {
   return p != nullptr ? p : no_memory();
 }
 
-void free_slow(void* p) {
+namespace {
+
+void free_any(void* p) {
   if (p == nullptr) return;
   const Place place = arena_find(p);
   if (place.record != nullptr) {
@@ -120,6 +122,21 @@ void free_slow(void* p) {
     return;
   }
   misuse("free()", "not a pointer of this allocator, or freed twice", p);
+}
+
+}  // namespace
+
+/// The common case first: a small block of another thread in arena 0, of which only the route is read.
+void free_slow(void* p) {
+  const std::size_t slice = (address(p) - sealed.arena_base) >> kSliceShift;
+  if (HAK_UNLIKELY(slice >= sealed.arena_slices)) return free_any(p);
+  Front* front = this_front;
+  const std::uint32_t route = sealed.routes[slice].load(std::memory_order_acquire);
+  const std::uint32_t token = route >> kTokenShift;
+  if (HAK_UNLIKELY(token == 0 || token == front->token >> kTokenShift || is_stub(front))) {
+    return free_any(p);
+  }
+  free_remote(*front, sealed.records + slice, block_of((route & 0xFF) / 2, p));
 }
 
 void credit_expired(std::size_t code) { trim(*this_front, static_cast<unsigned>(code / 2)); }

@@ -133,8 +133,9 @@ void after_fork_in_child() {
   const std::size_t count = front_count();
   for (std::size_t i = 0; i < count; ++i) {
     const FrontState state = fronts[i]->state.load(std::memory_order_relaxed);
-    const bool mine = fronts[i] == this_front;
-    if (!mine && (state == FrontState::active || state == FrontState::held)) {
+    // The shared front was locked, so it is whole.
+    const bool whole = fronts[i] == this_front || fronts[i] == &shared_front;
+    if (!whole && (state == FrontState::active || state == FrontState::held)) {
       fronts[i]->state.store(FrontState::lost, std::memory_order_relaxed);
     }
   }

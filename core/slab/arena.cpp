@@ -184,11 +184,6 @@ Run take_run(Arena& arena, std::size_t i, std::size_t slices) {
   return {arena.records + i, !dirty};
 }
 
-Run alloc_in(Arena& arena, std::uint32_t slices, std::uint32_t alignment) {
-  const std::size_t i = find_run(arena, slices, alignment);
-  if (i == kNowhere || !commit_up_to(arena, i + slices)) return {nullptr, false};
-  return take_run(arena, i, slices);
-}
 
 Arena& arena_of(const Slab* record) {
   std::size_t n = 0;
@@ -272,8 +267,10 @@ Run arena_alloc(std::uint32_t slices, std::uint32_t alignment) {
   Guard guard(arena_lock());
   for (std::size_t n = 0;; ++n) {
     if (n == arena_count.load(std::memory_order_relaxed) && !add_arena()) return {nullptr, false};
-    const Run run = alloc_in(arenas[n], slices, alignment);
-    if (run.record != nullptr) return run;
+    const std::size_t i = find_run(arenas[n], slices, alignment);
+    if (i == kNowhere) continue;
+    if (!commit_up_to(arenas[n], i + slices)) return {nullptr, false};
+    return take_run(arenas[n], i, slices);
   }
 }
 
