@@ -8,19 +8,18 @@ constexpr std::uint32_t kBatch = C7Array::kCapacity / 2;
 
 bool c7_ultra_refill(Front& front) {
   C7Array& c7 = front.c7;
-  std::uint32_t got = 0;
-  Block* chain = take_blocks(front, kC7UltraClass, kBatch, got);
+  const Chain taken = take_blocks(front, kC7UltraClass, kBatch);
   const bool light = boxes::value_of(boxes::Id::c7_ultra_header_light) != 0;
   ++front.box_uses[static_cast<std::size_t>(boxes::Id::c7_ultra_header_light)];
-  while (chain != nullptr) {
-    Block* block = chain;
-    chain = block->next;
+  for (Block* rest = taken.head; rest != nullptr;) {
+    Block* block = rest;
+    rest = block->next;
     block->mark = 0;
     if (light) c7_write_header(block);
     c7.blocks[c7.count++] = block;
   }
   c7.headers_initialized = light;
-  return got > 0;
+  return taken.count > 0;
 }
 
 void c7_ultra_overflow(Front& front, void* p) {

@@ -22,21 +22,8 @@ std::uint32_t batch_for(Front& front, unsigned cls) {
   return by_bytes == 0 ? 1 : batch < by_bytes ? batch : by_bytes;
 }
 
-/// A chain under construction; blocks are added at its end.
-struct ChainBuilder {
-  Block* head = nullptr;
-  Block** end = &head;
-  std::uint32_t count = 0;
-
-  void add(Block* block) {
-    *end = block;
-    end = &block->next;
-    ++count;
-  }
-};
-
 /// Blocks that came back to the slab, newest first.
-void take_returned(Slab& slab, std::uint32_t wanted, ChainBuilder& chain, std::uint64_t mark) {
+void take_returned(Slab& slab, std::uint32_t wanted, Chain& chain, std::uint64_t mark) {
   while (chain.count < wanted && slab.free != nullptr) {
     Block* block = slab.free;
     if (HAK_UNLIKELY(block->mark != mark)) {
@@ -44,13 +31,13 @@ void take_returned(Slab& slab, std::uint32_t wanted, ChainBuilder& chain, std::u
     }
     slab.free = block->next;
     ++slab.used;
-    chain.add(block);
+    chain.append(block);
   }
 }
 
 /// Fresh blocks, up to the end of the page that the first of them begins in: a page is touched only
 /// when it is needed.
-void carve(Slab& slab, std::uint32_t wanted, ChainBuilder& chain, std::uint64_t mark) {
+void carve(Slab& slab, std::uint32_t wanted, Chain& chain, std::uint64_t mark) {
   std::byte* at = slab.start + std::size_t{slab.carved} * slab.block_size;
   const std::uintptr_t page_end = (address(at) | (kPageSize - 1)) + 1;
   while (chain.count < wanted && slab.carved < slab.capacity()) {
@@ -58,7 +45,7 @@ void carve(Slab& slab, std::uint32_t wanted, ChainBuilder& chain, std::uint64_t 
     block->mark = mark;
     ++slab.carved;
     ++slab.used;
-    chain.add(block);
+    chain.append(block);
     at += slab.block_size;
     if (address(at) >= page_end) break;
   }
@@ -86,18 +73,15 @@ void give_back_tail(Front& front, Bin& bin, std::uint32_t keep, std::uint32_t co
 
 }  // namespace
 
-Block* take_blocks(Front& front, unsigned cls, std::uint32_t wanted, std::uint32_t& got) {
-  ChainBuilder chain;
+Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted) {
+  Chain chain;
   while (chain.count < wanted) {
     Slab* slab = front.with_room[cls];
-    if (slab == nullptr) {
-      if (chain.count > 0) break;
-      slab = obtain_slab(front, cls);
-      if (slab == nullptr) break;
-    }
+    if (slab == nullptr && chain.count == 0) slab = obtain_slab(front, cls);
+    if (slab == nullptr) break;
     const bool fresh = slab->free == nullptr;
+    if (fresh && chain.count > 0) break;  // fresh pages only when nothing else was to be had
     if (fresh) {
-      if (chain.count > 0) break;  // fresh pages only when nothing was to be had
       carve(*slab, wanted, chain, front.free_mark);
     } else {
       take_returned(*slab, wanted, chain, front.free_mark);
@@ -105,28 +89,22 @@ Block* take_blocks(Front& front, unsigned cls, std::uint32_t wanted, std::uint32
     if (!slab->has_room()) unlist_slab(front, slab);
     if (fresh) break;
   }
-  *chain.end = nullptr;
-  got = chain.count;
-  front.stats.blocks_out[cls] += got;
-  return chain.head;
+  if (chain.count > 0) chain.tail->next = nullptr;
+  front.stats.blocks_out[cls] += chain.count;
+  return chain;
 }
 
 void* refill(Front& front, unsigned cls) {
   ++front.stats.refills;
   tick(front);
-  std::uint32_t got = 0;
-  Block* first = take_blocks(front, cls, batch_for(front, cls), got);
-  if (first == nullptr) return nullptr;
+  const Chain chain = take_blocks(front, cls, batch_for(front, cls));
+  if (chain.count == 0) return nullptr;
   Bin& bin = front.bins[cls];
-  if (got > 1) {
-    Block* last = first;
-    while (last->next != nullptr) last = last->next;
-    last->next = bin.head;
-    bin.head = first->next;
-  }
+  chain.tail->next = bin.head;
+  bin.head = chain.head->next;
   bin.refilled = true;
-  first->mark = 0;
-  return first;
+  chain.head->mark = 0;
+  return chain.head;
 }
 
 void trim(Front& front, unsigned cls) {

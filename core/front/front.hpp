@@ -29,9 +29,7 @@ static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
 /// its line belongs to the owner's CPU.
 struct Outbox {
   Slab* record;  ///< of the slice; null: empty
-  Block* head;
-  Block* tail;
-  std::uint32_t count;
+  Chain chain;   ///< linked from its last block backwards: `head` is the newest
 };
 
 inline constexpr std::size_t kOutboxes = 16;
@@ -137,8 +135,8 @@ void release_hold(Front& front);
 /// Fills the bin of a class and gives one block of it, marked as handed out. Null: no memory.
 void* refill(Front& front, unsigned cls);
 
-/// Takes up to `wanted` blocks from the front's slabs: a null-terminated chain, count in `got`.
-Block* take_blocks(Front& front, unsigned cls, std::uint32_t wanted, std::uint32_t& got);
+/// Takes up to `wanted` blocks from the front's slabs; none when there is no memory.
+Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted);
 
 /// The bin's credit has run out: looks at its length and gives back what is too much.
 void trim(Front& front, unsigned cls);
@@ -161,8 +159,8 @@ std::size_t release_memory(Front& front);
 /// batches.
 void free_remote(Front& front, Slab* record, Block* block);
 
-/// Sends a chain of `count` blocks of one slab at once.
-void send_remote(Slab* record, Block* head, Block* tail, std::uint32_t count);
+/// Sends a chain of blocks of one slab at once.
+void send_remote(Slab* record, const Chain& chain);
 
 void flush_outboxes(Front& front);
 

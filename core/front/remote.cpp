@@ -31,17 +31,19 @@ void notify_owner(Slab* slab) {
   }
 }
 
-/// Appends what others freed to the slab's own list.
+/// Puts what others freed before the slab's own list.
 void take_in(Front& front, Slab* slab) {
-  const RemoteList::Chain chain = slab->remote.take();
-  if (chain.count == 0) return;
-  if (HAK_UNLIKELY(chain.count > slab->used)) misuse("free()", "block was freed twice", chain.head);
-  Block* tail = chain.head;
-  for (std::uint32_t i = 1; i < chain.count; ++i) tail = tail->next;
-  tail->next = slab->free;
-  slab->free = chain.head;
-  slab->used -= chain.count;
-  front.stats.blocks_back[slab->cls] += chain.count;
+  const RemoteList::List list = slab->remote.take();
+  if (list.count == 0) return;
+  if (HAK_UNLIKELY(list.count > slab->used)) misuse("free()", "block was freed twice", list.head);
+  if (slab->free != nullptr) {
+    Block* tail = list.head;
+    for (std::uint32_t i = 1; i < list.count; ++i) tail = tail->next;
+    tail->next = slab->free;
+  }
+  slab->free = list.head;
+  slab->used -= list.count;
+  front.stats.blocks_back[slab->cls] += list.count;
   if (!slab->listed) list_slab(front, slab);
   if (slab->used == 0) retire_slab(front, slab, true);
 }
@@ -50,14 +52,14 @@ void take_in(Front& front, Slab* slab) {
 void send(Outbox& box) {
   const Outbox full = box;
   box.record = nullptr;
-  send_remote(full.record, full.head, full.tail, full.count);
+  send_remote(full.record, full.chain);
 }
 
 }  // namespace
 
-void send_remote(Slab* record, Block* head, Block* tail, std::uint32_t count) {
+void send_remote(Slab* record, const Chain& chain) {
   Slab* slab = record - record->head_offset;
-  if (slab->remote.push(head, tail, count)) notify_owner(slab);
+  if (slab->remote.push(chain)) notify_owner(slab);
 }
 
 void free_remote(Front& front, Slab* record, Block* block) {
@@ -65,13 +67,13 @@ void free_remote(Front& front, Slab* record, Block* block) {
   const std::size_t slice = address(record) / sizeof(Slab);
   Outbox& box = front.outboxes[(slice ^ slice >> 4) % kOutboxes];
   if (box.record != record) {
-    if (box.record != nullptr) send_remote(box.record, box.head, box.tail, box.count);
-    box = {record, nullptr, block, 0};
+    if (box.record != nullptr) send(box);
+    box = {record, {nullptr, block, 0}};
   }
-  block->next = box.head;
-  box.head = block;
+  block->next = box.chain.head;
+  box.chain.head = block;
   ++front.stats.remote_sent;
-  if (++box.count < kOutboxBlocks) return;
+  if (++box.chain.count < kOutboxBlocks) return;
   send(box);
   tick(front);
 }

@@ -66,8 +66,7 @@ void small_free(Slab* slab, void* p) {
   Front* owner = owner_of(slab);
   if (front == nullptr) {
     block->mark = sealed.free_mark;
-    block->next = nullptr;
-    send_remote(slab, block, block, 1);
+    send_remote(slab, {block, block, 1});
   } else if (owner != front) {
     free_remote(*front, slab, block);
   } else if (slab->cls == kC7UltraClass) {

@@ -25,36 +25,53 @@ struct Block {
 
 static_assert(sizeof(Block) <= kMinAlignment);
 
+/// Blocks on their way from one list to another, null-terminated.
+struct Chain {
+  Block* head = nullptr;
+  Block* tail = nullptr;
+  std::uint32_t count = 0;
+
+  HAK_INLINE void append(Block* block) {
+    if (count == 0) {
+      head = block;
+    } else {
+      tail->next = block;
+    }
+    tail = block;
+    ++count;
+  }
+};
+
 /// Remote frees of a slab: list head in the low 48 bits, its length above.
 class RemoteList {
  public:
-  struct Chain {
+  struct List {
     Block* head;
     std::uint32_t count;
   };
 
-  /// Adds a chain whose last block is `tail`. True when the list was empty: the caller then, and only
-  /// then, puts the slab on its owner's queue.
-  bool push(Block* head, Block* tail, std::uint32_t count) {
+  /// Adds a chain. True when the list was empty: the caller then, and only then, puts the slab on its
+  /// owner's queue.
+  bool push(const Chain& chain) {
     std::uint64_t old = word_.load(std::memory_order_relaxed);
     std::uint64_t wanted;
     do {
-      tail->next = unpack(old).head;
-      wanted = address(head) | (std::uint64_t{unpack(old).count + count} << kShift);
+      chain.tail->next = unpack(old).head;
+      wanted = address(chain.head) | (std::uint64_t{unpack(old).count + chain.count} << kShift);
     } while (!word_.compare_exchange_weak(old, wanted, std::memory_order_acq_rel,
                                           std::memory_order_relaxed));
     return old == 0;
   }
 
   /// Takes all. Only after the slab was taken off a queue: that is what keeps it on one queue at most.
-  Chain take() { return unpack(word_.exchange(0, std::memory_order_acq_rel)); }
+  List take() { return unpack(word_.exchange(0, std::memory_order_acq_rel)); }
 
   bool empty() const { return word_.load(std::memory_order_relaxed) == 0; }
 
  private:
   static constexpr unsigned kShift = 48;
 
-  static Chain unpack(std::uint64_t word) {
+  static List unpack(std::uint64_t word) {
     return {static_cast<Block*>(pointer(word & ((std::uint64_t{1} << kShift) - 1))),
             static_cast<std::uint32_t>(word >> kShift)};
   }
