@@ -1,0 +1,152 @@
+"""Running estimates for the harness's progress line: a process that answers lines on stdin.
+
+`estimate DIR` gives {"cells": {cell: {"delta_pct", "ci95_pct", "n"}}}; `look DIR` adds what a
+sequential run needs: {"stop", "decision", "n", "next_look"}. Every line is answered by one line of
+JSON; what goes wrong is answered by {"error": …}. The file is read on from where the last call
+stopped, so a call costs the new samples only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .errors import AnalysisError
+from .evidence import judge_paired, judge_sequential
+from .files import Json, check_format, dump_json, read_json
+from .load import parse_sample
+from .plan import Plan, read_plan
+from .stats.decide import Band, Word
+
+Key = tuple[str, int, int]  # cell, block, attempt
+
+
+@dataclass
+class Folder:
+    """What is known of one result folder so far; `offset` is the end of the last whole line."""
+
+    path: Path
+    plan: Plan
+    offset: int = 0
+    line: int = 0
+    values: dict[Key, dict[str, float]] = field(default_factory=dict)
+    void: set[Key] = field(default_factory=set)
+
+
+def open_folder(path: Path) -> Folder:
+    """Reads the manifest. AnalysisError where it is missing or damaged."""
+    manifest = read_json(path / "manifest.json")
+    check_format(manifest, str(path / "manifest.json"))
+    return Folder(path, read_plan(manifest, str(path / "manifest.json")))
+
+
+def refresh(folder: Folder) -> bool:
+    """Takes in the lines that were added. False where the file has become shorter (a resumed run
+    dropped a cut record): then the folder must be opened anew."""
+    name = folder.path / "samples.jsonl"
+    if not name.exists():
+        return folder.offset == 0
+    if name.stat().st_size < folder.offset:
+        return False
+    with name.open("rb") as stream:
+        stream.seek(folder.offset)
+        added = stream.read()
+    whole = added[: added.rfind(b"\n") + 1]
+    for line in whole.splitlines():
+        folder.line += 1
+        _take(folder, parse_sample(line, f"{name}:{folder.line}", folder.line))
+    folder.offset += len(whole)
+    return True
+
+
+def _take(folder: Folder, record: Json) -> None:
+    key = (record["cell"], record["block"], int(record.get("attempt") or 1))
+    if record.get("void") is not None:
+        folder.void.add(key)
+    value = record["metrics"].get(folder.plan.metric)
+    if record["status"] == "ok" and value is not None and value > 0:
+        folder.values.setdefault(key, {})[record["arm"]] = float(value)
+
+
+def differences(folder: Folder, cell: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """d of each block in which baseline and the first treatment have a value."""
+    plan = folder.plan
+    names = (plan.baseline.name, plan.treatments[0].name)
+    blocks: dict[int, dict[str, float]] = {}
+    for key in sorted(folder.values):
+        if key[0] == cell and key not in folder.void:
+            blocks[key[1]] = folder.values[key]
+    pairs = [
+        (values[names[0]], values[names[1]])
+        for _, values in sorted(blocks.items())
+        if names[0] in values and names[1] in values
+    ]
+    table = np.array(pairs, dtype=float).reshape(-1, 2)
+    result: np.ndarray[Any, np.dtype[np.float64]] = plan.sign * (
+        np.log(table[:, 1]) - np.log(table[:, 0])
+    )
+    return result
+
+
+def estimate(folder: Folder) -> Json:
+    """Delta, 95 % interval and blocks of each cell so far."""
+    band = Band.of(folder.plan.threshold_pct)
+    cells = {}
+    for cell in folder.plan.cells:
+        found = judge_paired(differences(folder, cell.name), band)
+        cells[cell.name] = {
+            "delta_pct": found.delta_pct,
+            "ci95_pct": None if found.ci95_pct is None else list(found.ci95_pct),
+            "n": found.n,
+        }
+    return {"cells": cells}
+
+
+def look(folder: Folder) -> Json:
+    """Whether a sequential run may stop: at a look whose evidence is decided, or at the last one."""
+    plan = folder.plan
+    if not plan.looks:
+        raise AnalysisError(str(folder.path), "is no sequential run", "start it with until_decided")
+    data = differences(folder, plan.primary.name)
+    found = judge_sequential(data, Band.of(plan.threshold_pct), plan.looks)
+    later = [count for count in plan.looks if count > len(data)]
+    is_decided = found.verdict is not Word.UNDECIDED
+    return {
+        "stop": is_decided or not later,
+        "decision": found.verdict.text,
+        "n": len(data),
+        "next_look": None if is_decided or not later else later[0],
+    }
+
+
+def answer(known: dict[str, Folder], line: str) -> Json:
+    """The answer to one line."""
+    command, _, name = line.strip().partition(" ")
+    commands = {"estimate": estimate, "look": look}
+    if command not in commands or not name:
+        return {"error": f"unknown command '{line.strip()}'; send: estimate DIR, or look DIR"}
+    try:
+        folder = known.get(name) or open_folder(Path(name))
+        if not refresh(folder):
+            folder = open_folder(Path(name))
+            refresh(folder)
+        known[name] = folder
+        return commands[command](folder)
+    except AnalysisError as error:
+        known.pop(name, None)
+        return {"error": str(error)}
+    except (OSError, ValueError, KeyError, TypeError, ArithmeticError) as error:
+        known.pop(name, None)
+        return {"error": f"{name}: {type(error).__name__}: {error}"}
+
+
+def serve(source: IO[str], sink: IO[str]) -> None:
+    """Answers lines until the end of `source`."""
+    known: dict[str, Folder] = {}
+    for line in source:
+        if line.strip():
+            sink.write(dump_json(answer(known, line), None))
+            sink.flush()
