@@ -5,6 +5,7 @@
 #include "boxes/state.hpp"
 #include "boxes/variant.hpp"
 #include "front/c7_ultra.hpp"
+#include "front/debug.hpp"
 #include "front/entries.hpp"
 #include "front/front.hpp"
 #include "front/slow.hpp"
@@ -94,6 +95,11 @@ HAK_INLINE bool push(Front* front, std::size_t& code, void* p) {
   return !take_credit(front, code);
 }
 
+/// Observe build: a shape box was executed.
+HAK_INLINE void count_use(Front* front, Id id) {
+  if constexpr (kObserve) ++front->box_uses[static_cast<std::size_t>(id)];
+}
+
 HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
   if (HAK_UNLIKELY(size > kMaxTiny)) return slow(size);
   Front* front = this_front;
@@ -102,12 +108,16 @@ HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
     if (code == route_code(kC7UltraClass)) {
       constexpr bool depchain = on(Id::c7_ultra_alloc_depchain_opt);
       void* p = c7_ultra_pop<depchain>(*front);
-      return HAK_LIKELY(p != nullptr) ? p : slow(size);
+      if (HAK_UNLIKELY(p == nullptr)) return slow(size);
+      count_use(front, Id::c7_ultra);
+      if constexpr (depchain) count_use(front, Id::c7_ultra_alloc_depchain_opt);
+      return p;
     }
   }
   void* p = pop(front, code);
   if (HAK_UNLIKELY(p == nullptr)) return slow(size);
   if constexpr (kObserve) ++front->stats.observed_mallocs[band_of(size)];
+  if constexpr (kDebug) debug_fill(p);
   return p;
 }
 
@@ -128,6 +138,7 @@ HAK_HOT HAK_EXPORT void HAK_ENTRY(free)(void* p) {
   std::size_t code = sealed.routes[slice].load(std::memory_order_relaxed) ^ front->token;
   if (HAK_UNLIKELY(code > 0xFF)) return free_slow(p);
   if constexpr (kObserve) ++front->stats.observed_frees;
+  if constexpr (kDebug) debug_check_free(p);
   if constexpr (on(Id::c7_ultra)) {
     if (code == route_code(kC7UltraClass)) return c7_ultra_push(*front, p);
   }

@@ -50,7 +50,7 @@ void write_box(Text& out, std::size_t i) {
   Object fields(out);
   fields.key("value").add(sealed.box_value[i]);
   fields.key("default").add(box.default_value);
-  if (*box.counter != '\0') {
+  if (kObserve || *box.counter != '\0') {
     fields.number("uses", total_uses(i));
   } else {
     fields.key("uses").add("null");
