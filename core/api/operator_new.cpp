@@ -61,27 +61,22 @@ void* new_slow(std::size_t size) {
   return p;
 }
 
-namespace {
-
-/// The handler may throw; the nothrow forms turn that into null only through libstdc++'s own
-/// personality, which this library does without: they do not call the handler more than it asks.
-void* nothrow_new(std::size_t size) {
-  return with_handler([=] { return malloc(size); });
-}
-
-}  // namespace
+// Only the nothrow forms catch, and only what a new-handler throws, so the C++ runtime is there when
+// its symbols are wanted. Weak, so that the library loads without it.
+__asm__(
+    ".weak __gxx_personality_v0\n"
+    ".weak __cxa_begin_catch\n"
+    ".weak __cxa_end_catch\n"
+    ".weak __cxa_call_terminate\n"
+    ".weak _Unwind_Resume\n"
+    ".weak _ZSt9terminatev\n");
 
 }  // namespace hakmem
 
 using hakmem::aligned_new;
 
 HAK_API void* operator new[](std::size_t size) { return operator new(size); }
-HAK_API void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return hakmem::nothrow_new(size);
-}
-HAK_API void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return hakmem::nothrow_new(size);
-}
+
 HAK_API void* operator new(std::size_t size, std::align_val_t alignment) {
   void* p = aligned_new(size, static_cast<std::size_t>(alignment));
   if (p == nullptr) hakmem::throw_bad_alloc();
@@ -90,13 +85,30 @@ HAK_API void* operator new(std::size_t size, std::align_val_t alignment) {
 HAK_API void* operator new[](std::size_t size, std::align_val_t alignment) {
   return operator new(size, alignment);
 }
+
+HAK_API void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  void* p = malloc(size);
+  if (p != nullptr) return p;
+  try {
+    return hakmem::with_handler([=] { return malloc(size); });
+  } catch (...) {
+    return nullptr;
+  }
+}
+HAK_API void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
+  return operator new(size, tag);
+}
 HAK_API void* operator new(std::size_t size, std::align_val_t alignment,
                            const std::nothrow_t&) noexcept {
-  return aligned_new(size, static_cast<std::size_t>(alignment));
+  try {
+    return aligned_new(size, static_cast<std::size_t>(alignment));
+  } catch (...) {
+    return nullptr;
+  }
 }
 HAK_API void* operator new[](std::size_t size, std::align_val_t alignment,
-                             const std::nothrow_t&) noexcept {
-  return aligned_new(size, static_cast<std::size_t>(alignment));
+                             const std::nothrow_t& tag) noexcept {
+  return operator new(size, alignment, tag);
 }
 
 HAK_API void operator delete(void* p) noexcept { free(p); }

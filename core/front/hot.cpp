@@ -96,7 +96,7 @@ HAK_INLINE bool push(Front* front, std::size_t& code, void* p) {
 }
 
 /// Observe build: a shape box was executed.
-HAK_INLINE void count_use(Front* front, Id id) {
+[[maybe_unused]] HAK_INLINE void count_use(Front* front, Id id) {
   if constexpr (kObserve) ++front->box_uses[static_cast<std::size_t>(id)];
 }
 
