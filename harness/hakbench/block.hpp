@@ -35,6 +35,11 @@ inline void store_word(char* address, std::uint64_t word) {
   std::memcpy(address, &word, sizeof word);
 }
 
+/// `alignment` is a power of two.
+inline bool is_aligned(const Block& block, std::uint32_t alignment) {
+  return (reinterpret_cast<std::uintptr_t>(block.address) & (alignment - 1)) == 0;
+}
+
 /// Tag of a block under 16 bytes.
 void write_small_tag(const Block& block);
 void check_small_tag(const Block& block);

@@ -33,7 +33,7 @@ inline constexpr std::uint64_t kMaxOps = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 26;
 
 constexpr Parameter ops(std::uint64_t fallback) {
-  return {"ops", 1, kMaxOps, fallback, "operations of a thread in one pass"};
+  return {"ops", 1, kMaxOps, fallback, "operations of a thread in one pass, about"};
 }
 constexpr Parameter slots(std::uint64_t fallback) {
   return {"slots", 1, kMaxSlots, fallback, "places for live blocks, per thread"};
@@ -50,12 +50,15 @@ constexpr Parameter one_size() {
 constexpr Parameter threads(std::uint64_t fallback, std::uint64_t min = 1) {
   return {"threads", min, 256, fallback, "threads"};
 }
+constexpr Parameter rule(std::uint64_t fallback) {
+  return {"rule", 0, 1, fallback, "a visit frees or fills a slot, or does both", "toggle|replace"};
+}
 constexpr Parameter ring(std::uint64_t fallback) {
   return {"ring", 2, 1u << 20, fallback, "blocks under way between two threads; a power of two"};
 }
 
-inline constexpr Parameter kRandomMixed[] = {ops(20'000'000), slots(400), min_size(16),
-                                             max_size(1039),  one_size(), threads(1)};
+inline constexpr Parameter kRandomMixed[] = {
+    ops(20'000'000), slots(400), min_size(16), max_size(1039), one_size(), rule(0), threads(1)};
 inline constexpr std::string_view kRandomMixedPositional[] = {"ops", "slots", "seed"};
 
 inline constexpr Parameter kLarson[] = {
@@ -104,10 +107,10 @@ inline constexpr Parameter kBurst[] = {
     {"idle_ms", 0, 60'000, 20, "pause after a burst, in milliseconds, with a trickle of calls"},
     threads(1)};
 
-inline constexpr Parameter kDistApp[] = {ops(10'000'000), slots(4096), threads(1)};
+inline constexpr Parameter kDistApp[] = {ops(5'000'000), slots(4096), rule(1), threads(1)};
 
 inline constexpr Parameter kLarge[] = {
-    ops(20'000),
+    ops(5'000),
     slots(16),
     min_size(64 << 10),
     max_size(16 << 20),
@@ -116,7 +119,7 @@ inline constexpr Parameter kLarge[] = {
     threads(1)};
 
 inline constexpr Parameter kReallocGrow[] = {
-    ops(2'000'000),
+    ops(500'000),
     slots(64),
     {"vector_max", 64, kMaxSize, 1 << 20, "longest vector in bytes (capacity doubles)"},
     {"string_max", 64, kMaxSize, 4096, "longest string in bytes (grows by 1 to 64)"},
@@ -130,6 +133,8 @@ inline constexpr Parameter kAligned[] = {
     one_size(),
     {"min_align", 16, 1u << 20, 32, "smallest alignment, a power of two"},
     {"max_align", 16, 1u << 20, 4096, "largest alignment, a power of two"},
+    {"check", 0, 1, 1,
+     "a misaligned block ends the run; 0: it is counted (mimalloc 2.0.9 has some)"},
     threads(1)};
 
 }  // namespace detail
@@ -137,14 +142,14 @@ inline constexpr Parameter kAligned[] = {
 /// Parameters that every workload takes.
 inline constexpr Parameter kCommonParameters[] = {
     {"seed", 0, ~std::uint64_t{0}, 42, "seed of all random choices"},
-    {"rng", 0, 1, 0, "generator of the random choices", "splitmix|xoshiro"},
+    {"rng", 0, 1, 0, "generator of the random choices", "xoshiro|splitmix"},
     {"verify", 0, 1, 0, "check whole blocks instead of both ends; needs no value"},
     {"latency", 0, 1, 0, "time 1 in 64 operations; needs no value"},
 };
 
 inline constexpr Workload kCatalogue[] = {
-    {"random_mixed", "random slot: free it if occupied, else fill it", detail::kRandomMixed,
-     detail::kRandomMixedPositional},
+    {"random_mixed", "visits slots at random: frees a full one, fills an empty one",
+     detail::kRandomMixed, detail::kRandomMixedPositional},
     {"larson", "server whose objects are handed from thread to thread", detail::kLarson,
      detail::kLarsonPositional},
     {"phased", "random_mixed with a live set that grows and falls", detail::kPhased},

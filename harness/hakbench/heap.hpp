@@ -44,19 +44,19 @@ class Heap {
     return adopt(timed([size] { return std::malloc(size); }), size, "malloc");
   }
 
-  /// posix_memalign.
+  /// posix_memalign. Whether the block is aligned is the caller's to check.
   [[gnu::always_inline]] Block take_posix_memalign(std::uint32_t alignment, std::uint32_t size) {
     void* address = timed([=]() -> void* {
       void* result = nullptr;
       return ::posix_memalign(&result, alignment, size) == 0 ? result : nullptr;
     });
-    return aligned(adopt(address, size, "posix_memalign"), alignment);
+    return adopt(address, size, "posix_memalign");
   }
 
-  /// aligned_alloc; `size` must be a multiple of `alignment`, as C11 asks.
+  /// aligned_alloc; `size` must be a multiple of `alignment`, as C11 asks. Alignment: as above.
   [[gnu::always_inline]] Block take_aligned_alloc(std::uint32_t alignment, std::uint32_t size) {
     void* address = timed([=] { return std::aligned_alloc(alignment, size); });
-    return aligned(adopt(address, size, "aligned_alloc"), alignment);
+    return adopt(address, size, "aligned_alloc");
   }
 
   /// realloc to a size that is not smaller; what the block held must still be there.
@@ -101,15 +101,10 @@ class Heap {
     if constexpr (kInspect) {
       if (inspection_.verify) {
         write_interior(block);
-        aligned(block, size >= 16 ? 16 : size >= 8 ? 8 : 1);
+        if (!is_aligned(block, size >= 16 ? 16 : size >= 8 ? 8 : 1)) {
+          fail_block(block, "misaligned");
+        }
       }
-    }
-    return block;
-  }
-
-  [[gnu::always_inline]] static Block aligned(const Block& block, std::uint32_t alignment) {
-    if ((reinterpret_cast<std::uintptr_t>(block.address) & (alignment - 1)) != 0) [[unlikely]] {
-      fail_block(block, "wrong alignment");
     }
     return block;
   }

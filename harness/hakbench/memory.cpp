@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "harness/hakbench/failure.hpp"
+#include "harness/hakbench/split.hpp"
 
 namespace hakbench {
 
@@ -16,7 +17,7 @@ std::uint64_t number_after(std::string_view text, std::string_view label) {
   const std::size_t found = text.find(label);
   if (found == std::string_view::npos) return 0;
   std::uint64_t value = 0;
-  for (char character : text.substr(found + label.size())) {
+  for (char character : behind(text, found + label.size() - 1)) {
     if (character >= '0' && character <= '9') {
       value = value * 10 + static_cast<std::uint64_t>(character - '0');
     } else if (value != 0) {

@@ -1,6 +1,6 @@
 #include "harness/hakbench/options.hpp"
 
-#include <algorithm>
+#include "harness/hakbench/split.hpp"
 
 namespace hakbench {
 
@@ -46,9 +46,9 @@ std::string_view Options::word(std::string_view name) const {
   const Parameter& parameter = *find_parameter(*workload_, name);
   std::string_view rest = parameter.words;
   for (std::uint64_t value = parameter.min; value < (*this)[name]; ++value) {
-    rest.remove_prefix(std::min(rest.find('|') + 1, rest.size()));
+    rest = behind(rest, rest.find('|'));
   }
-  return rest.substr(0, rest.find('|'));
+  return first_of(rest, rest.find('|'));
 }
 
 unsigned Options::threads() const {

@@ -4,6 +4,7 @@
 #include "harness/hakbench/failure.hpp"
 #include "harness/hakbench/nearest.hpp"
 #include "harness/hakbench/options.hpp"
+#include "harness/hakbench/split.hpp"
 #include "harness/hakbench/text.hpp"
 
 namespace hakbench {
@@ -38,10 +39,10 @@ bool parse_whole(std::string_view text, std::uint64_t& value) {
 bool parse_seconds(std::string_view text, double& value) {
   const std::size_t point = text.find('.');
   std::uint64_t whole = 0;
-  if (!parse_whole(text.substr(0, point), whole)) return false;
+  if (!parse_whole(first_of(text, point), whole)) return false;
   value = static_cast<double>(whole);
   if (point != std::string_view::npos) {
-    const std::string_view digits = text.substr(point + 1);
+    const std::string_view digits = behind(text, point);
     std::uint64_t fraction = 0;
     if (!parse_whole(digits, fraction)) return false;
     double scale = 1;
@@ -55,8 +56,8 @@ bool parse_word(const Parameter& parameter, std::string_view text, std::uint64_t
   std::string_view rest = parameter.words;
   for (value = parameter.min; !rest.empty(); ++value) {
     const std::size_t bar = rest.find('|');
-    if (rest.substr(0, bar) == text) return true;
-    rest = bar == std::string_view::npos ? std::string_view() : rest.substr(bar + 1);
+    if (first_of(rest, bar) == text) return true;
+    rest = behind(rest, bar);
   }
   return false;
 }
@@ -70,7 +71,7 @@ class Parser {
     while (next_ < count_) {
       const std::string_view argument = arguments_[next_++];
       if (argument.starts_with("--")) {
-        named(argument.substr(2));
+        named(behind(argument, 1));
       } else {
         positional(argument);
       }
@@ -82,16 +83,16 @@ class Parser {
  private:
   void named(std::string_view argument) {
     const std::size_t equals = argument.find('=');
-    const std::string_view name = argument.substr(0, equals);
+    const std::string_view name = first_of(argument, equals);
     const bool attached = equals != std::string_view::npos;
     if (name == "min-seconds") {
-      seconds(attached ? argument.substr(equals + 1) : value_of(name));
+      seconds(attached ? behind(argument, equals) : value_of(name));
       return;
     }
     const Parameter* parameter = find_parameter(workload_, name);
     if (parameter == nullptr) unknown(name);
     if (attached) {
-      assign(*parameter, argument.substr(equals + 1));
+      assign(*parameter, behind(argument, equals));
     } else if (is_switch(*parameter) && !switch_value_follows()) {
       options_.set(name, 1);
     } else {

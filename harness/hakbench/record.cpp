@@ -26,7 +26,12 @@ void write_params(Text& text, const Options& options) {
   for (const Parameter& parameter : options.workload().parameters) {
     if (!shown_in_params(parameter)) continue;
     text << comma;
-    text.quoted(parameter.name) << ": " << options[parameter.name];
+    text.quoted(parameter.name) << ": ";
+    if (parameter.words.empty()) {
+      text << options[parameter.name];
+    } else {
+      text.quoted(options.word(parameter.name));
+    }
     comma = ", ";
   }
   text << "}";

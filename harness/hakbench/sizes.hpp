@@ -42,34 +42,34 @@ class DoublingSizes {
   std::uint32_t doublings_ = 0;
 };
 
-/// 80 % 16–256, 15 % 257–2048, 5 % 2049–32768, uniform within each part.
+/// 80 % 16–256, 15 % 257–2048, 5 % 2049–32768, uniform within each part. Without branches, since
+/// the part is a matter of chance.
 class ApplicationSizes {
  public:
   explicit ApplicationSizes(const Options& /*options*/) {}
 
   std::uint32_t operator()(std::uint32_t bits) const {
-    if (bits < kSmall.part) return kSmall.size(bits);
-    bits -= kSmall.part;
-    if (bits < kMedium.part) return kMedium.size(bits);
-    return kLarge.size(bits - kMedium.part);
+    const Part& part = kParts[(bits >= kParts[1].begin) + (bits >= kParts[2].begin)];
+    return part.first + high_half((bits - part.begin) * part.scale);
   }
 
  private:
-  struct Range {
-    std::uint32_t part;  ///< of 2^32
-    std::uint32_t first;
-    std::uint32_t last;
-
-    /// Maps 0 … part to first … last.
-    constexpr std::uint32_t size(std::uint32_t bits) const {
-      const std::uint64_t offset = std::uint64_t{bits} * (last - first + 1) / part;
-      return offset > last - first ? last : first + static_cast<std::uint32_t>(offset);
-    }
+  struct Part {
+    std::uint32_t begin;  ///< of 2^32
+    std::uint32_t first;  ///< smallest size
+    std::uint64_t scale;  ///< sizes per random value, times 2^32
   };
-  static constexpr std::uint64_t kWhole = std::uint64_t{1} << 32;
-  static constexpr Range kSmall{kWhole * 80 / 100, 16, 256};
-  static constexpr Range kMedium{kWhole * 15 / 100, 257, 2048};
-  static constexpr Range kLarge{kWhole * 5 / 100, 2049, 32768};
+  static constexpr Part part(std::uint64_t begin, std::uint64_t end, std::uint32_t first,
+                             std::uint32_t last) {
+    const std::uint64_t from = (begin << 32) / 100;
+    const std::uint64_t to = (end << 32) / 100;
+    return {static_cast<std::uint32_t>(from), first,
+            (std::uint64_t{last - first + 1} << 32) / (to - from)};
+  }
+  static const Part kParts[3];
 };
+
+inline constexpr ApplicationSizes::Part ApplicationSizes::kParts[3] = {
+    part(0, 80, 16, 256), part(80, 95, 257, 2048), part(95, 100, 2049, 32768)};
 
 }  // namespace hakbench

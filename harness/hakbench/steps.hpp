@@ -76,9 +76,9 @@ Steps build(const Plan& plan) {
   };
   const bool inspect = plan.options["verify"] != 0 || plan.options["latency"] != 0;
   if (plan.options["rng"] == 0) {
-    return inspect ? make(Mode<SplitMix, true>()) : make(Mode<SplitMix, false>());
+    return inspect ? make(Mode<Xoshiro, true>()) : make(Mode<Xoshiro, false>());
   }
-  return inspect ? make(Mode<Xoshiro, true>()) : make(Mode<Xoshiro, false>());
+  return inspect ? make(Mode<SplitMix, true>()) : make(Mode<SplitMix, false>());
 }
 
 /// Makes the workload that the options name.

@@ -1,4 +1,4 @@
-// remote: the loop of random_mixed, in which a share of the blocks is freed by another thread.
+// remote: random_mixed by the rule replace, with a share of the blocks freed by another thread.
 //
 // A block that is to be freed elsewhere goes to a random other thread through a ring. A thread
 // looks into one of its rings at every eighth visit. Where a ring is full its sender empties its
@@ -21,8 +21,8 @@ class Remote : public Pool<M> {
  public:
   explicit Remote(const Plan& plan)
       : Pool<M>(plan, plan.options["slots"]),
-        ops_(plan.options["ops"]),
-        remote_below_((plan.options["remote"] << 16) / 100),
+        visits_((plan.options["ops"] + 1) / 2),
+        remote_pct_(plan.options["remote"]),
         sizes_(plan.options),
         exchange_(this->threads(), this->threads(), plan.options["ring"]),
         shares_(map_array<Share>(this->threads())) {}
@@ -40,7 +40,7 @@ class Remote : public Pool<M> {
         heap.give(block);
         ++share.remote;
       };
-      for (std::uint64_t left = ops_; left != 0; --left) {
+      for (std::uint64_t left = visits_; left != 0; --left) {
         visit(thread, heap, rng, slots, share, free_foreign);
         if (left % kVisitsPerLook == 0) look(thread, left / kVisitsPerLook, free_foreign);
       }
@@ -66,27 +66,34 @@ class Remote : public Pool<M> {
   struct alignas(128) Share {
     std::uint64_t remote;
     std::uint64_t local;
+    std::uint64_t due;  ///< hundredths of a remote free that are owed
   };
 
+  /// The rule replace of random_mixed. Whether a free is remote follows a fixed pattern: by chance,
+  /// it would measure the branch predictor.
   template <class Free>
   [[gnu::always_inline]] void visit(unsigned thread, auto& heap, auto& rng, Block* slots,
                                     Share& share, Free free_foreign) {
     const std::uint64_t bits = rng.next();
     Block& block = slots[bounded(high_half(bits), static_cast<std::uint32_t>(this->slots()))];
-    if (block.address == nullptr) {
-      block = heap.take(sizes_(low_half(bits)));
-    } else if ((bits & 0xFFFF) >= remote_below_) {
-      heap.give(block);
-      ++share.local;
-    } else {
-      send(thread, low_half(bits) >> 16, block, free_foreign);
+    if (block.address != nullptr) [[likely]] {
+      share.due += remote_pct_;
+      if (share.due >= 100) {
+        share.due -= 100;
+        send(thread, bits & 0xFFFF, block, free_foreign);
+      } else {
+        heap.give(block);
+        ++share.local;
+      }
     }
+    block = heap.take(sizes_(low_half(bits)));
   }
 
   template <class Free>
-  void send(unsigned thread, std::uint32_t bits, Block& block, Free free_foreign) {
+  void send(unsigned thread, std::uint64_t bits, const Block& block, Free free_foreign) {
     const unsigned others = this->threads() - 1;
-    const unsigned receiver = (thread + 1 + ((bits * others) >> 16)) % this->threads();
+    const auto distance = 1 + static_cast<unsigned>((bits * others) >> 16);
+    const unsigned receiver = (thread + distance) % this->threads();
     while (!exchange_.push(thread, receiver, block)) {
       unsigned count = 0;
       for (unsigned sender = 0; sender < this->threads(); ++sender) {
@@ -94,7 +101,6 @@ class Remote : public Pool<M> {
       }
       if (count == 0) sched_yield();
     }
-    block.address = nullptr;
   }
 
   template <class Free>
@@ -103,8 +109,8 @@ class Remote : public Pool<M> {
     exchange_.receive_from(sender, thread, kMostPerLook * this->threads(), free_foreign);
   }
 
-  std::uint64_t ops_;
-  std::uint64_t remote_below_;  ///< of 16 random bits
+  std::uint64_t visits_;
+  std::uint64_t remote_pct_;
   UniformSizes sizes_;
   Exchange exchange_;
   Share* shares_;
