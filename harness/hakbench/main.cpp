@@ -46,23 +46,24 @@ int run(const Options& options) {
   return write_record(options, outcome, steps) ? 0 : kExitOutput;
 }
 
-int usage() {
-  Text text(STDERR_FILENO);
+int usage(int fd, int code) {
+  Text text(fd);
   text << "usage: hakbench WORKLOAD [--PARAMETER VALUE ...] [--seed N] [--min-seconds S] [--verify]"
           " [--latency]\n       hakbench list [--json]\n";
   text.flush();
-  return kExitUsage;
+  return code;
 }
 
 int start(int count, const char* const* arguments) {
-  if (count < 2) return usage();
+  if (count < 2) return usage(STDERR_FILENO, kExitUsage);
   const std::string_view command = arguments[1];
   if (command == "list") {
     const bool json = count == 3 && std::string_view(arguments[2]) == "--json";
-    if (count > 2 && !json) return usage();
+    if (count > 2 && !json) return usage(STDERR_FILENO, kExitUsage);
     return write_catalogue(json) ? 0 : kExitOutput;
   }
-  if (command.starts_with("-")) return usage();
+  if (command == "--help" || command == "-h") return usage(STDOUT_FILENO, 0);
+  if (command.starts_with("-")) return usage(STDERR_FILENO, kExitUsage);
   return run(parse_options(require_workload(command), count - 2, arguments + 2));
 }
 
