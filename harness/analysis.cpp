@@ -1,0 +1,120 @@
+#include "harness/analysis.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include "harness/clock.hpp"
+#include "harness/errors.hpp"
+#include "harness/signals.hpp"
+#include "harness/text.hpp"
+
+namespace hakmem::harness {
+
+namespace {
+
+constexpr double kAnswerSeconds = 5;
+
+Estimate read_estimate(const Json& cell) {
+  Estimate estimate;
+  const auto number = [](const Json& value) { return value.is_number() ? value.get<double>() : 0; };
+  estimate.delta_pct = number(cell.value("delta_pct", Json(nullptr)));
+  const Json interval = cell.value("ci95_pct", Json(nullptr));
+  if (interval.is_array() && interval.size() == 2 && interval[0].is_number()) {
+    estimate.low_pct = number(interval[0]);
+    estimate.high_pct = number(interval[1]);
+    estimate.interval = true;
+  }
+  estimate.blocks = static_cast<int>(number(cell.value("n", Json(nullptr))));
+  return estimate;
+}
+
+}  // namespace
+
+std::vector<std::string> analysis_command(const std::vector<std::string>& arguments) {
+  const char* const named = std::getenv("HAK_PYTHON");
+  const bool chosen = named != nullptr && *named != '\0';
+  std::vector<std::string> command = {chosen ? named : "/usr/bin/python3", "-m", "hakmem_analysis"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+std::vector<std::string> analysis_environment(const Places& places) {
+  return {"PYTHONPATH=" + places.root + "/analysis", "HAK_ROOT=" + places.root,
+          "HAK_PROGRAM=" + places.executable};
+}
+
+void become_analysis(const Places& places, const std::vector<std::string>& arguments) {
+  const std::vector<std::string> command = analysis_command(arguments);
+  const std::vector<std::string> environment = tool_environment(analysis_environment(places));
+  std::vector<char*> words, lines;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& line : environment) lines.push_back(const_cast<char*>(line.c_str()));
+  words.push_back(nullptr);
+  lines.push_back(nullptr);
+  execvpe(words[0], words.data(), lines.data());
+  throw Failure(Exit::missing,
+                command[0] + ": cannot start: " + errno_text(errno) + "; type: ./hak setup");
+}
+
+Watch::Watch(const Places& places)
+    : talk_(start_conversation(analysis_command({"watch"}), analysis_environment(places))) {}
+
+Watch::~Watch() {
+  if (talk_.pid <= 0) return;
+  talk_.in.reset();
+  kill(talk_.pid, SIGKILL);
+  waitpid(talk_.pid, nullptr, 0);
+}
+
+std::optional<std::string> Watch::answer(double timeout_s) {
+  const double deadline = now_s() + timeout_s;
+  for (;;) {
+    const std::size_t end = pending_.find('\n');
+    if (end != std::string::npos) {
+      std::string line = pending_.substr(0, end);
+      pending_.erase(0, end + 1);
+      return line;
+    }
+    if (now_s() >= deadline || caught_signal() != 0) return std::nullopt;
+    pollfd sources[2] = {{talk_.out.get(), POLLIN, 0}, {signal_fd(), POLLIN, 0}};
+    poll(sources, 2, poll_ms(deadline - now_s()));
+    char buffer[65536];
+    const ssize_t count = read(talk_.out.get(), buffer, sizeof buffer);
+    if (count > 0) pending_.append(buffer, static_cast<std::size_t>(count));
+    if (count == 0) {
+      talk_.out.reset();  // it died; nothing will come any more
+      return std::nullopt;
+    }
+  }
+}
+
+std::map<std::string, Estimate> Watch::estimate(const std::string& folder) {
+  std::map<std::string, Estimate> result;
+  if (talk_.pid <= 0 || !talk_.out.open() || folder.find('\n') != std::string::npos) return result;
+  const std::string line = "estimate " + folder + "\n";
+  if (write(talk_.in.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    return result;
+  }
+  const double deadline = now_s() + kAnswerSeconds;
+  std::optional<std::string> text;
+  for (++owed_; owed_ > 0; --owed_) {
+    text = answer(deadline - now_s());
+    if (!text) return result;
+  }
+  const Json parsed = Json::parse(*text, nullptr, false);
+  if (!parsed.is_object() || !parsed.contains("cells") || !parsed["cells"].is_object())
+    return result;
+  for (const auto& [cell, value] : parsed["cells"].items()) {
+    if (value.is_object() && value.value("delta_pct", Json(nullptr)).is_number()) {
+      result[cell] = read_estimate(value);
+    }
+  }
+  return result;
+}
+
+}  // namespace hakmem::harness

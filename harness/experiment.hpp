@@ -1,0 +1,67 @@
+// An experiment: what to compare, on what, how often. Read from experiments/NAME.json and checked
+// as a whole before anything runs; the format is docs/design/files.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/box_registry.hpp"
+#include "harness/library.hpp"
+#include "harness/placed_json.hpp"
+
+namespace hakmem::harness {
+
+struct Arm {
+  std::string name;
+  std::string role;  ///< baseline, treatment or reference
+  Library library;
+  std::map<std::string, std::string> env;  ///< as the experiment sets it, base_env included
+  BoxValues boxes;  ///< wanted value of every box, defaults included; empty where not hakmem
+};
+
+struct Cell {
+  std::string name;      ///< unique in the experiment, used in samples
+  std::string workload;  ///< of hakbench, or "program"
+  Json params = Json::object();
+  std::vector<std::string> command;  ///< of a program; empty for hakbench
+  unsigned threads = 1;              ///< 1: pinned to one CPU; more: the whole allowed set
+  bool primary = false;
+
+  [[nodiscard]] bool program() const { return !command.empty(); }
+};
+
+struct Guard {
+  std::string metric, direction;
+  double margin_pct = 0;
+};
+
+struct Experiment {
+  std::string file, text, sha256;  ///< as named, whole content, its hash
+  std::string phase, title, hypothesis;
+  double forecast_low = 0, forecast_high = 0;  ///< percent, positive is better
+  std::string box;                             ///< ENV name, "" where arms are given
+  std::vector<Arm> arms;                       ///< baseline first, then treatment
+  std::vector<Cell> cells;
+  std::string metric = "ops_per_s", direction = "higher";
+  double neutral_threshold_pct = 1.0;
+  unsigned runs = 10;
+  std::vector<std::uint64_t> seeds = {42, 43};
+  std::uint64_t order_seed = 1;
+  std::vector<Guard> guards;
+  double timeout_seconds = 120;
+  double void_steal_pct = 5, void_foreign_load_pct = 20;
+  double min_seconds = 1.0;
+
+  /// Every value filled in, as it goes into the manifest.
+  [[nodiscard]] Json normalised() const;
+  /// Name of the folder below results/.
+  [[nodiscard]] std::string folder() const;
+};
+
+/// Reads and checks the file. Throws Failure(usage) with one line that names file, line, place and
+/// the nearest known name; Failure(missing) where a library is not there.
+Experiment read_experiment(const std::string& file, const Places& places);
+
+}  // namespace hakmem::harness

@@ -1,0 +1,166 @@
+// hak: the measuring instrument. Reads the command line and hands over.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "harness/analysis.hpp"
+#include "harness/box_registry.hpp"
+#include "harness/build_info.hpp"
+#include "harness/doctor.hpp"
+#include "harness/errors.hpp"
+#include "harness/files.hpp"
+#include "harness/places.hpp"
+#include "harness/run_command.hpp"
+#include "harness/signals.hpp"
+
+namespace hakmem::harness {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Commands of the analysis: report DIR, report --data FILE, history, selftest, export.\n"
+    "\n"
+    "Exit codes:\n"
+    "  0    done; for run: a verdict was reached, whatever it says\n"
+    "  1    a defect of hak itself\n"
+    "  2    wrong arguments, or an experiment file with an error (the line says where)\n"
+    "  3    a program, library or package is missing (the line says what to type)\n"
+    "  5    the machine refused: disk full, read-only folder, another run with --no-wait\n"
+    "  10   with --gate: the decision is NO-GO\n"
+    "  11   with --gate undecided: the decision is UNDECIDED\n"
+    "  12   the decision is INVALID\n"
+    "  130  interrupted; all samples are kept, go on with --resume\n"
+    "\n"
+    "docs/guide/harness.md says more.";
+
+/// What the analysis owns goes to it as it stands, so that its options are its own.
+bool is_analysis(const std::string& command) {
+  for (const char* const known : {"report", "history", "selftest", "export"}) {
+    if (command == known) return true;
+  }
+  return false;
+}
+
+/// A preload of the caller's would serve the harness's own malloc: start again without it.
+void drop_preload(char** argv) {
+  const char* const preload = std::getenv("LD_PRELOAD");
+  if (preload == nullptr) return;
+  if (*preload != '\0') {
+    std::fprintf(stderr, "hak: warning: LD_PRELOAD=%s is removed; arms set their own\n", preload);
+  }
+  unsetenv("LD_PRELOAD");
+  if (*preload != '\0') execv("/proc/self/exe", argv);
+}
+
+struct Options {
+  RunOptions run;
+  std::string mode = "process";
+  bool boxes_json = false, boxes_markdown = false, doctor_json = false;
+};
+
+void define_run(CLI::App* app, Options* options) {
+  CLI::App* const run = app->add_subcommand("run", "run an experiment and write its report");
+  RunOptions& o = options->run;
+  run->add_option("file", o.file, "experiment (experiments/NAME.json)")->type_name("FILE");
+  run->add_option("--results", o.results, "folder of results (default: results/ of the repository)")
+      ->type_name("DIR");
+  run->add_option("--runs", o.runs, "blocks, instead of the experiment's")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  run->add_option("--resume", o.resume, "go on with a run that was stopped")->type_name("DIR");
+  run->add_option("--mode", options->mode, "process: one fresh process a run")
+      ->check(CLI::IsMember({"process"}));
+  run->add_option("--gate", o.gate, "exit 10 for NO-GO; with undecided also 11 for UNDECIDED")
+      ->check(CLI::IsMember({"no-go", "undecided"}));
+  run->add_flag("--yes,-y", o.yes, "ask nothing");
+  run->add_flag("--quick", o.quick, "three short blocks: does it work?");
+  run->add_flag("--no-wait", o.no_wait, "refuse where another run holds the machine");
+}
+
+void define_all(CLI::App* app, Options* options) {
+  app->footer(kFooter);
+  app->require_subcommand(1);
+  app->set_version_flag("--version", std::string("hak ") + HAK_VERSION);
+  define_run(app, options);
+  CLI::App* const boxes = app->add_subcommand("boxes", "the optimizations and their defaults");
+  auto* const json = boxes->add_flag("--json", options->boxes_json, "for programs");
+  boxes->add_flag("--markdown", options->boxes_markdown, "the page docs/boxes.md")->excludes(json);
+  CLI::App* const doctor =
+      app->add_subcommand("doctor", "what on this machine disturbs a measurement");
+  doctor->add_flag("--json", options->doctor_json, "for programs");
+  app->add_subcommand("help", "this text");
+}
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  if (std::fflush(stdout) != 0) throw Failure(Exit::io, "cannot write to stdout");
+}
+
+Exit show_boxes(const Options& options) {
+  if (options.boxes_json) {
+    print(boxes_json().dump(1) + "\n");
+  } else {
+    print(options.boxes_markdown ? boxes_markdown() : boxes_table());
+  }
+  return Exit::ok;
+}
+
+Exit show_doctor(const Options& options) {
+  const std::vector<Check> checks = examine(plan_cpus());
+  print(options.doctor_json ? doctor_json(checks).dump(1) + "\n" : doctor_text(checks, true));
+  return Exit::ok;
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc > 1 && is_analysis(argv[1])) {
+    become_analysis(find_places(), std::vector<std::string>(argv + 1, argv + argc));
+  }
+  Options options;
+  CLI::App app("hak: is a change to the allocator a gain?", "hak");
+  define_all(&app, &options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw Failure(Exit::usage, std::string(error.what()) + " (hak help shows the options)");
+  }
+  const std::string command = app.get_subcommands().front()->get_name();
+  if (command == "help") {
+    print(app.help());
+    return 0;
+  }
+  if (command == "boxes") return static_cast<int>(show_boxes(options));
+  if (command == "doctor") return static_cast<int>(show_doctor(options));
+  install_signals();
+  return static_cast<int>(run_command(options.run, find_places()));
+}
+
+int guarded(int argc, char** argv) {
+  try {
+    drop_preload(argv);
+    return dispatch(argc, argv);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "hak: %s\n", failure.what());
+    return static_cast<int>(failure.code());
+  } catch (const std::bad_alloc&) {
+    std::fputs("hak: out of memory\n", stderr);
+    return static_cast<int>(Exit::io);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hak: a defect of hak: %s\n", error.what());
+    return static_cast<int>(Exit::failure);
+  }
+}
+
+}  // namespace
+
+}  // namespace hakmem::harness
+
+int main(int argc, char** argv) { return hakmem::harness::guarded(argc, argv); }

@@ -1,0 +1,253 @@
+#include "harness/run_command.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+#include "harness/analysis.hpp"
+#include "harness/earlier.hpp"
+#include "harness/files.hpp"
+#include "harness/machine_lock.hpp"
+#include "harness/manifest.hpp"
+#include "harness/observe.hpp"
+#include "harness/session.hpp"
+#include "harness/signals.hpp"
+#include "harness/temporary.hpp"
+#include "harness/text.hpp"
+
+namespace hakmem::harness {
+
+namespace {
+
+constexpr unsigned kQuickRuns = 3;
+constexpr double kQuickSeconds = 0.2;
+constexpr std::size_t kEarlierShown = 5;
+constexpr double kReportSeconds = 600;
+
+void say(const std::string& line) { std::fprintf(stderr, "hak: %s\n", line.c_str()); }
+
+/// Finds a program as exec would; "" where there is none that may be executed.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* const path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    const std::string candidate = folder + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+/// Everything that a run starts must be there before anything starts.
+void check_programs(const Experiment& experiment, const Places& places) {
+  if (find_program(places.spawn_helper()).empty()) {
+    throw Failure(Exit::missing, places.spawn_helper() + " is not built; type: ./hak build");
+  }
+  for (const Cell& cell : experiment.cells) {
+    if (cell.program() && find_program(cell.command[0]).empty()) {
+      throw Failure(Exit::usage, experiment.file + ": the program " + cell.command[0] +
+                                     " is not found or not executable");
+    }
+    if (!cell.program() && find_program(places.hakbench()).empty()) {
+      throw Failure(Exit::missing, places.hakbench() + " is not built; type: ./hak build");
+    }
+  }
+}
+
+class RunCommand {
+ public:
+  RunCommand(const RunOptions& options, const Places& places)
+      : options_(options), places_(places), plan_(plan_cpus()) {}
+
+  Exit run() {
+    read();
+    check_programs(experiment_, places_);
+    notices_ = plan_notices(experiment_, plan_);
+    if (options_.quick) {
+      notices_.emplace_back("--quick: three short blocks show that it works, not which is better");
+    }
+    show_before();
+    pin_harness(plan_);
+    const MachineLock lock(!options_.no_wait);
+    if (!lock.problem().empty()) {
+      notices_.push_back("no lock against a second hak run: " + lock.problem());
+    }
+    open();
+    const bool complete = measure();
+    if (!complete) {
+      say("stopped; go on with: hak run --resume " + shell_quoted(folder_->path()));
+      return Exit::interrupted;
+    }
+    return report();
+  }
+
+ private:
+  void read() {
+    const bool resumed = !options_.resume.empty();
+    if (!resumed && options_.file.empty()) {
+      throw Failure(Exit::usage, "run needs an experiment file, or --resume DIR");
+    }
+    if (resumed && (options_.runs != 0 || options_.quick)) {
+      throw Failure(Exit::usage,
+                    "--resume completes the declared blocks; --runs and --quick do not go with it");
+    }
+    if (!resumed) {
+      experiment_ = read_experiment(options_.file, places_);
+      if (options_.runs != 0) experiment_.runs = options_.runs;
+      if (options_.quick) {
+        if (options_.runs == 0) experiment_.runs = kQuickRuns;
+        experiment_.min_seconds = kQuickSeconds;
+      }
+      return;
+    }
+    folder_.emplace(ResultFolder::open(options_.resume));
+    experiment_ = read_experiment(folder_->path() + "/experiment.json", places_);
+    check_resumed();
+  }
+
+  /// A resumed run must be the one that began: same plan, same libraries.
+  void check_resumed() {
+    manifest_ = folder_->manifest();
+    if (!manifest_.is_object()) {
+      throw Failure(Exit::usage, folder_->path() + "/manifest.json is damaged; restore it");
+    }
+    const auto must_match = [&](const std::string& sha, const std::string& what) {
+      if (manifest_.value("experiment_sha256", Json(nullptr)) != sha) say(what);
+    };
+    must_match(experiment_.sha256,
+               "warning: " + folder_->path() + "/experiment.json was edited after the run began");
+    if (!options_.file.empty()) {
+      must_match(read_experiment(options_.file, places_).sha256,
+                 "notice: " + options_.file +
+                     " was edited since this run began; the run goes on with its own copy");
+    }
+    const Json plan = manifest_.value("experiment", Json::object());
+    experiment_.runs = plan.value("runs", experiment_.runs);
+    experiment_.min_seconds = plan.value("min_seconds", experiment_.min_seconds);
+    const std::string problem = resume_problem(manifest_, experiment_);
+    if (!problem.empty()) throw Failure(Exit::usage, folder_->path() + ": " + problem);
+    if (!folder_->warning().empty()) say("warning: " + folder_->warning());
+  }
+
+  [[nodiscard]] std::string results() const {
+    return options_.results.empty() ? places_.root + "/results" : options_.results;
+  }
+
+  /// What a person should know before the machine is busy for minutes.
+  void show_before() {
+    checks_ = examine(plan_);
+    for (const Check& check : checks_) {
+      if (check.severity == "warn") say("doctor: " + check.name + ": " + check.state);
+    }
+    for (const std::string& line : earlier_results(results(), experiment_, kEarlierShown)) {
+      say("earlier: " + line);
+    }
+    bool loud = false;
+    for (const std::string& notice : notices_) {
+      say("NOTICE: " + notice);
+      loud = loud || notice.starts_with("A/A");
+    }
+    const bool can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+    if (!loud || options_.yes || !can_ask) return;
+    std::fputs("hak: nothing can differ between the arms. Go on? [y/N] ", stderr);
+    std::string answer;
+    if (!std::getline(std::cin, answer) || answer.empty() || lower(answer)[0] != 'y') {
+      throw Failure(caught_signal() != 0 ? Exit::interrupted : Exit::usage, "not started");
+    }
+  }
+
+  void open() {
+    if (folder_) {
+      add_session(&manifest_, plan_);
+    } else {
+      folder_.emplace(ResultFolder::create(results(), experiment_));
+      manifest_ = first_manifest(experiment_, folder_->run(), places_, plan_, checks_,
+                                 allow_list(temporary_.path()));
+    }
+    add_notices(&manifest_, notices_);
+    folder_->write_manifest(manifest_);
+    say("results go to " + folder_->path());
+  }
+
+  /// Runs all blocks; the manifest says in the end how it went. False where a signal came.
+  bool measure() {
+    const SessionSetup setup = {experiment_, places_, plan_, temporary_.path(),
+                                last_session(manifest_)};
+    try {
+      if (manifest_["observe"].empty()) {
+        std::vector<std::string> notices;
+        manifest_["observe"] = observe_arms(setup, &notices);
+        for (const std::string& notice : notices) say("NOTICE: " + notice);
+        add_notices(&manifest_, notices);
+        folder_->write_manifest(manifest_);
+      }
+      Session session(setup, &*folder_);
+      const bool complete = caught_signal() == 0 && session.run();
+      add_notices(&manifest_, session.notices());
+      manifest_["status"] = complete ? "complete" : "interrupted";
+      folder_->write_manifest(manifest_);
+      return complete;
+    } catch (const Failure&) {
+      note_failure();
+      throw;
+    }
+  }
+
+  /// The manifest of a run that the machine ended; the disk may refuse that too.
+  void note_failure() {
+    try {
+      manifest_["status"] = "failed";
+      folder_->write_manifest(manifest_);
+    } catch (const Failure& second) {
+      say(second.what());
+    }
+    say("all samples so far are kept; go on with: hak run --resume " +
+        shell_quoted(folder_->path()));
+  }
+
+  Exit report() {
+    const ToolResult made = run_tool(analysis_command({"report", folder_->path()}),
+                                     analysis_environment(places_), kReportSeconds, true);
+    if (caught_signal() != 0) return Exit::interrupted;
+    const Json verdict =
+        Json::parse(read_file(folder_->path() + "/verdict.json").value_or(""), nullptr, false);
+    if (made.status < 0 || !verdict.is_object() || !verdict.contains("decision")) {
+      throw Failure(Exit::missing, "the samples are complete, but the analysis gave no verdict" +
+                                       (made.error.empty() ? "" : " (" + made.error + ")") +
+                                       "; type: hak report " + shell_quoted(folder_->path()));
+    }
+    const Json headline = verdict.value("headline", verdict["decision"]);
+    std::printf("%s\nreport: %s/report.md\n",
+                headline.is_string() ? headline.get<std::string>().c_str() : "?",
+                folder_->path().c_str());
+    return gate(verdict["decision"].is_string() ? verdict["decision"].get<std::string>() : "");
+  }
+
+  [[nodiscard]] Exit gate(const std::string& decision) const {
+    if (decision.starts_with("INVALID")) return Exit::invalid;
+    const bool closed = options_.gate == "no-go" || options_.gate == "undecided";
+    if (closed && decision.starts_with("NO-GO")) return Exit::no_go;
+    if (options_.gate == "undecided" && decision.starts_with("UNDECIDED")) return Exit::undecided;
+    return Exit::ok;
+  }
+
+  const RunOptions& options_;
+  const Places& places_;
+  CpuPlan plan_;
+  TemporaryFolder temporary_;
+  Experiment experiment_;
+  std::optional<ResultFolder> folder_;
+  Json manifest_;
+  std::vector<Check> checks_;
+  std::vector<std::string> notices_;
+};
+
+}  // namespace
+
+Exit run_command(const RunOptions& options, const Places& places) {
+  return RunCommand(options, places).run();
+}
+
+}  // namespace hakmem::harness

@@ -1,0 +1,228 @@
+#include "harness/session.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <optional>
+
+#include "harness/blocks.hpp"
+#include "harness/clock.hpp"
+#include "harness/environment.hpp"
+#include "harness/sample.hpp"
+#include "harness/schedule.hpp"
+#include "harness/signals.hpp"
+#include "harness/text.hpp"
+
+namespace hakmem::harness {
+
+namespace {
+
+constexpr unsigned kPatience = 3;  // failed blocks in a row before a cell is given up
+
+VoidLimits limits_of(const Experiment& experiment) {
+  return {experiment.void_steal_pct, experiment.void_foreign_load_pct};
+}
+
+bool on_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+/// The metric of a run with four digits, or its status where it has none.
+std::string outcome_text(const Json& sample, const std::string& metric) {
+  const Json value = sample["metrics"].value(metric, Json(nullptr));
+  if (sample["status"] != "ok" || !value.is_number()) return sample["status"].get<std::string>();
+  char text[40];
+  std::snprintf(text, sizeof text, "%.4g", value.get<double>());
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> cell_command(const Cell& cell, const Places& places, std::uint64_t seed,
+                                      double min_seconds) {
+  if (cell.program()) return cell.command;
+  std::vector<std::string> command = {places.hakbench(), cell.workload};
+  for (const auto& [name, value] : cell.params.items()) {
+    if (name == "verify" || name == "latency") {  // switches take no value
+      if (value != 0) command.push_back("--" + name);
+      continue;
+    }
+    command.push_back("--" + name);
+    command.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  command.insert(command.end(), {"--seed", std::to_string(seed)});
+  command.insert(command.end(), {"--min-seconds", fixed(min_seconds, 3)});
+  return command;
+}
+
+Session::Session(const SessionSetup& setup, ResultFolder* folder)
+    : setup_(setup),
+      folder_(folder),
+      environments_(arm_environments(setup.experiment, setup.temporary)),
+      machine_voids_(setup.experiment.cells.size()),
+      failures_in_a_row_(setup.experiment.cells.size()),
+      given_up_(setup.experiment.cells.size()),
+      progress_(
+          setup.experiment.cells.size() * setup.experiment.runs * setup.experiment.arms.size(),
+          on_terminal()) {
+  for (std::size_t cell = 0; cell < setup.experiment.cells.size(); ++cell) {
+    orders_.push_back(balanced_orders(setup.experiment.arms.size(), setup.experiment.runs,
+                                      setup.experiment.order_seed + cell));
+  }
+  remember_checksums();
+  if (progress_.terminal()) watch_.emplace(setup.places);
+}
+
+bool Session::run() {
+  Random random(setup_.experiment.order_seed);
+  for (unsigned block = 0; block < setup_.experiment.runs; ++block) {
+    for (const std::size_t cell : random.permutation(setup_.experiment.cells.size())) {
+      if (!run_block(cell, block)) return false;
+    }
+  }
+  return true;
+}
+
+bool Session::run_block(std::size_t cell_index, unsigned block) {
+  const Experiment& experiment = setup_.experiment;
+  const Cell& cell = experiment.cells[cell_index];
+  const std::size_t arms = experiment.arms.size();
+  bool ran = false;
+  for (;;) {
+    const auto state =
+        block_state(folder_->samples().all(), cell.name, block, arms, limits_of(experiment));
+    if (!state.cause.empty() || state.broken_off) {
+      const bool machine = !state.cause.empty();
+      folder_->samples().void_attempt(cell.name, block, state.attempts,
+                                      machine ? state.cause : kBrokenOff);
+      if (machine && ran) ++machine_voids_[cell_index];
+      if (machine && ran) {
+        progress_.say("hak: " + cell.name + " block " + std::to_string(block + 1) +
+                      " is void and will be repeated: " + state.cause);
+      }
+      continue;
+    }
+    if (!ran) machine_voids_[cell_index] += state.machine_voids;
+    if (state.complete) {
+      failures_in_a_row_[cell_index] = state.failed ? failures_in_a_row_[cell_index] + 1 : 0;
+      if (!ran) progress_.skip_runs(arms);
+      if (ran) show_estimate(cell);
+      if (failures_in_a_row_[cell_index] >= kPatience && !given_up_[cell_index]) {
+        give_up(cell_index, std::to_string(kPatience) + " blocks in a row failed");
+      }
+      return true;
+    }
+    if (given_up_[cell_index]) return true;
+    if (machine_voids_[cell_index] >= experiment.runs) {
+      give_up(cell_index, std::to_string(experiment.runs) +
+                              " blocks were void for a machine cause; the machine is too busy");
+      return true;
+    }
+    if (ran) progress_.add_runs(arms);
+    ran = true;
+    if (!run_attempt(cell_index, block, state.attempts + 1)) return false;
+  }
+}
+
+bool Session::run_attempt(std::size_t cell_index, unsigned block, unsigned attempt) {
+  const Cell& cell = setup_.experiment.cells[cell_index];
+  const auto& order = orders_[cell_index][block];
+  for (unsigned slot = 0; slot < order.size(); ++slot) {
+    if (!run_one(cell_index, block, slot, attempt)) {
+      folder_->samples().void_attempt(cell.name, block, attempt, kBrokenOff);
+      return false;
+    }
+    const Json& sample = folder_->samples().all().back();
+    if (!machine_cause(sample, limits_of(setup_.experiment)).empty()) return true;
+  }
+  return true;
+}
+
+bool Session::run_one(std::size_t cell_index, unsigned block, unsigned slot, unsigned attempt) {
+  const Experiment& experiment = setup_.experiment;
+  const Cell& cell = experiment.cells[cell_index];
+  const std::size_t arm_index = orders_[cell_index][block][slot];
+  const Arm& arm = experiment.arms[arm_index];
+  if (caught_signal() != 0) return false;
+  progress_.begin_run(cell.name, arm.name, block, experiment.runs);
+  const Position position = {block, slot, setup_.number, attempt,
+                             experiment.seeds[block % experiment.seeds.size()]};
+  RunRequest request;
+  request.helper = setup_.places.spawn_helper();
+  request.command = cell_command(cell, setup_.places, position.seed, experiment.min_seconds);
+  request.environment = environments_[arm_index];
+  request.cpus = setup_.plan.for_threads(cell.threads);
+  request.timeout_s = experiment.timeout_seconds;
+  request.wanted_library = arm.library.path;
+  const std::string report = report_path(setup_.temporary);
+  unlink(report.c_str());
+  const double start = now_s();
+  const std::string started = iso_time(std::time(nullptr));
+  const ProcessResult result = run_process(request);
+  progress_.end_run(now_s() - start);
+  Json sample = make_sample(arm, cell, position, started, request.cpus, result,
+                            read_file(report).value_or(""));
+  compare_checksum(cell, &sample);
+  const std::string status = sample["status"].get<std::string>();
+  if (status != "ok" && status != "interrupted") {
+    folder_->keep_output(sample, result.out, result.err);
+    progress_.say("hak: " + cell.name + " block " + std::to_string(block + 1) + " " + arm.name +
+                  ": " + status + ": " + sample["detail"].get<std::string>());
+  }
+  folder_->samples().append(std::move(sample));
+  return status != "interrupted";
+}
+
+void Session::compare_checksum(const Cell& cell, Json* sample) {
+  if ((*sample)["status"] != "ok") return;
+  const std::string value = (*sample)["checksum"].get<std::string>();
+  const std::string arm = (*sample)["arm"].get<std::string>();
+  const std::string key =
+      cell.name + (cell.program() ? std::string() : "\n" + (*sample)["seed"].dump());
+  const auto [known, is_new] = checksums_.insert({key, {value, arm}});
+  if (is_new || known->second.first == value) return;
+  (*sample)["status"] = "bad_output";
+  (*sample)["detail"] = "checksum " + value + " differs from " + known->second.first +
+                        ", which the arm " + known->second.second + " had first";
+}
+
+void Session::remember_checksums() {
+  for (const Json& sample : folder_->samples().all()) {
+    for (const Cell& cell : setup_.experiment.cells) {
+      if (sample["cell"] != cell.name || !sample.contains("checksum") ||
+          !sample["checksum"].is_string()) {
+        continue;
+      }
+      Json copy = sample;
+      compare_checksum(cell, &copy);
+    }
+  }
+}
+
+void Session::give_up(std::size_t cell_index, const std::string& why) {
+  given_up_[cell_index] = true;
+  notices_.push_back("the cell " + setup_.experiment.cells[cell_index].name +
+                     " was given up: " + why);
+  progress_.say("hak: " + notices_.back());
+}
+
+void Session::show_estimate(const Cell& cell) {
+  const std::vector<Json>& samples = folder_->samples().all();
+  const Json block = samples.back()["block"], attempt = samples.back()["attempt"];
+  std::vector<std::string> parts;
+  for (const Json& sample : samples) {
+    if (sample["cell"] != cell.name || sample["block"] != block || sample["attempt"] != attempt) {
+      continue;
+    }
+    parts.push_back(sample["arm"].get<std::string>() + " " +
+                    outcome_text(sample, setup_.experiment.metric));
+  }
+  progress_.end_block(cell.name + " block " + std::to_string(block.get<unsigned>() + 1) + "/" +
+                      std::to_string(setup_.experiment.runs) + ": " + setup_.experiment.metric +
+                      " " + join(parts, ", "));
+  if (!watch_) return;
+  const auto estimates = watch_->estimate(folder_->path());
+  const auto found = estimates.find(cell.name);
+  if (found != estimates.end()) progress_.set_estimate(estimate_text(found->second));
+}
+
+}  // namespace hakmem::harness

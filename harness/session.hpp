@@ -1,0 +1,62 @@
+// The measuring itself: blocks of cells, each a run of every arm in random balanced order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/cpus.hpp"
+#include "harness/experiment.hpp"
+#include "harness/progress.hpp"
+#include "harness/result_folder.hpp"
+
+namespace hakmem::harness {
+
+struct SessionSetup {
+  const Experiment& experiment;
+  const Places& places;
+  const CpuPlan& plan;
+  std::string temporary;  ///< private folder of this session
+  unsigned number = 1;    ///< of the session
+};
+
+/// Command line of a cell: hakbench with its parameters and the seed, or the program as given.
+std::vector<std::string> cell_command(const Cell& cell, const Places& places, std::uint64_t seed,
+                                      double min_seconds);
+
+class Session {
+ public:
+  Session(const SessionSetup& setup, ResultFolder* folder);
+
+  /// Runs what the folder's samples do not hold yet. False where a signal ended it; all samples are
+  /// then on disk. Throws Failure(io) where they cannot be written.
+  bool run();
+
+  /// What a reader of the result must know: cells given up, blocks that stayed void.
+  [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  bool run_block(std::size_t cell, unsigned block);
+  bool run_attempt(std::size_t cell, unsigned block, unsigned attempt);
+  bool run_one(std::size_t cell, unsigned block, unsigned slot, unsigned attempt);
+  void compare_checksum(const Cell& cell, Json* sample);
+  void remember_checksums();
+  void give_up(std::size_t cell, const std::string& why);
+  void show_estimate(const Cell& cell);
+
+  const SessionSetup& setup_;
+  ResultFolder* folder_;
+  std::vector<std::vector<std::string>> environments_;                    ///< by arm
+  std::vector<std::vector<std::vector<std::size_t>>> orders_;             ///< by cell, block, slot
+  std::vector<unsigned> machine_voids_, failures_in_a_row_;               ///< by cell
+  std::vector<bool> given_up_;                                            ///< by cell
+  std::map<std::string, std::pair<std::string, std::string>> checksums_;  ///< value, first arm
+  std::vector<std::string> notices_;
+  std::optional<Watch> watch_;
+  Progress progress_;
+};
+
+}  // namespace hakmem::harness
