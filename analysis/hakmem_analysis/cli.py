@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Sequence
+from typing import Any, Sequence
 
 from . import errors
 
@@ -18,7 +18,7 @@ def _report(args: argparse.Namespace) -> int:
     from .verdict import headline
 
     if (args.folder is None) == (args.data is None):
-        raise _usage("report takes a result folder or --data FILE")
+        raise _UsageError("report takes a result folder or --data FILE")
     if args.data is not None:
         arms = (args.arms[0], args.arms[1]) if args.arms else None
         made = report_of_raw(load_raw(args.data, arms, args.metric), args.out is not None)
@@ -38,14 +38,62 @@ class _UsageError(Exception):
     """Arguments that argparse cannot tell to be wrong."""
 
 
-def _usage(text: str) -> _UsageError:
-    return _UsageError(text)
-
-
 def _watch(_: argparse.Namespace) -> int:
     from .watch import serve
 
     serve(sys.stdin, sys.stdout)
+    return errors.OK
+
+
+def _history(args: argparse.Namespace) -> int:
+    from .files import dump_json
+    from .history import history_json, history_text, read_history
+
+    entries, warnings = read_history(args.results)
+    chosen = [e for e in entries if e.matches(args.box, args.workload, args.verdict)]
+    for warning in warnings:
+        print(f"hak: warning: {warning}", file=sys.stderr)
+    sys.stdout.write(
+        dump_json(history_json(chosen, warnings)) if args.json else history_text(chosen)
+    )
+    return errors.OK
+
+
+def _selftest(args: argparse.Namespace) -> int:
+    from .files import write_text
+    from .selftest import run_selftest
+
+    if args.reps < 100:
+        raise _UsageError("--reps takes at least 100")
+    text, holds = run_selftest(args.reps, lambda line: print(line, file=sys.stderr))
+    if args.out is not None:
+        write_text(args.out, text)
+    sys.stdout.write(text)
+    return errors.OK if holds else errors.INVALID
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    from .calibrate import calibrate, calibration_summary
+    from .files import dump_json, write_text
+    from .load import load_run
+
+    content = calibrate(load_run(args.folder))
+    write_text(args.out or args.folder / "calibration.json", dump_json(content))
+    sys.stdout.write(calibration_summary(content))
+    return errors.INVALID if content["verdict"] == "FAIL" else errors.OK
+
+
+def _export(args: argparse.Namespace) -> int:
+    from .export import to_csv, to_gbench
+    from .files import dump_json, write_text
+    from .load import load_run
+
+    run = load_run(args.folder)
+    text = to_csv(run) if args.csv else dump_json(to_gbench(run))
+    if args.out is not None:
+        write_text(args.out, text)
+    else:
+        sys.stdout.write(text)
     return errors.OK
 
 
@@ -62,7 +110,33 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(run=_report)
     watch = commands.add_parser("watch", help="running estimates: `estimate DIR` lines on stdin")
     watch.set_defaults(run=_watch)
+    _more_commands(commands)
     return parser
+
+
+def _more_commands(commands: Any) -> None:
+    history = commands.add_parser("history", help="all results, and how good forecasts were")
+    history.add_argument("results", nargs="?", type=Path, default=Path("results"))
+    history.add_argument("--box", help="only this box (ENV name or id)")
+    history.add_argument("--workload", help="only this workload or cell")
+    history.add_argument("--verdict", help="only this verdict, for example NO-GO")
+    history.add_argument("--json", action="store_true", help="for programs")
+    history.set_defaults(run=_history)
+    selftest = commands.add_parser("selftest", help="error rates and power by simulation")
+    selftest.add_argument("--reps", type=int, default=20000, help="experiments a row (20000)")
+    selftest.add_argument("--out", type=Path, help="write the table here too")
+    selftest.set_defaults(run=_selftest)
+    calibrate = commands.add_parser("calibrate-report", help="A/A analysis: calibration.json")
+    calibrate.add_argument("folder", type=Path)
+    calibrate.add_argument("--out", type=Path, help="instead of DIR/calibration.json")
+    calibrate.set_defaults(run=_calibrate)
+    export = commands.add_parser("export", help="samples as CSV or google-benchmark JSON")
+    export.add_argument("folder", type=Path)
+    kind = export.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--csv", action="store_true")
+    kind.add_argument("--gbench", action="store_true")
+    export.add_argument("--out", type=Path, help="write here instead of to stdout")
+    export.set_defaults(run=_export)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -101,10 +101,15 @@ def _is_incomplete(run: Run, pair: Pairs) -> bool:
 
 
 def compare(
-    run: Run, selection: Selection, cell: Cell, treatment: Arm, role: str, levels: Levels | None
+    run: Run,
+    selection: Selection,
+    cell: Cell,
+    treatment: Arm,
+    role: str,
+    fixed: tuple[Levels, int] | None,
 ) -> Comparison:
-    """Judges one comparison. `levels` overrides the levels of a secondary comparison in a run with
-    several looks; None: as the plan says."""
+    """Judges one comparison. `fixed` gives the levels and the blocks of the look at which the primary
+    of a sequential run stopped, for the others; None: as the plan says."""
     pair = cell_pairs(run, selection, cell.name, run.plan.metric, treatment.name)
     reasons = _invalid_reasons(run, selection, cell, treatment)
     n = len(pair.first)
@@ -114,7 +119,10 @@ def compare(
         reasons.append(f"{run.plan.metric} is not above 0 in some runs")
     band = Band.of(run.plan.threshold_pct)
     has_ratio = n > 0 and bool(np.all(pair.first > 0.0) and np.all(pair.second > 0.0))
-    evidence = _judge(run, pair, band, levels) if has_ratio else judge_paired(np.empty(0), band)
+    evidence = _judge(run, pair, band, fixed) if has_ratio else judge_paired(np.empty(0), band)
+    if run.plan.looks and has_ratio:
+        n = evidence.n
+        pair = Pairs(pair.blocks[:n], pair.first[:n], pair.second[:n])
     if _is_incomplete(run, pair):
         text = f"incomplete: {n} of {run.plan.runs} blocks"
         evidence = replace(evidence, verdict=Word.UNDECIDED, text=text)
@@ -133,10 +141,10 @@ def compare(
     )
 
 
-def _judge(run: Run, pair: Pairs, band: Band, levels: Levels | None) -> Evidence:
+def _judge(run: Run, pair: Pairs, band: Band, fixed: tuple[Levels, int] | None) -> Evidence:
     differences = log_differences(pair, run.plan.sign)
-    if levels is not None:
-        return judge_paired(differences, band, levels)
+    if fixed is not None:
+        return judge_paired(differences[: fixed[1]], band, fixed[0])
     if run.plan.looks:
         return judge_sequential(differences, band, run.plan.looks)
     evidence = judge_paired(differences, band)

@@ -142,6 +142,9 @@ def _evidence(outcome: procedure.Outcome, pairing: str, band: Band, levels: Leve
         missing["hl_ci95_pct"] = f"{estimate.n} runs are too few for a 95 % rank interval"
     if for_difference is None:
         missing["needed_blocks_difference"] = "no difference was seen, or over a million blocks"
+    detectable = power.detectable_effect(sd, estimate.n, alpha, is_paired)
+    if detectable is None:
+        missing["mde_pct"] = f"{estimate.n} runs detect nothing with 80 % power at this level"
     word = Word(int(outcome.words))
     needed = for_difference if is_outside else for_neutral
     return Evidence(
@@ -154,7 +157,7 @@ def _evidence(outcome: procedure.Outcome, pairing: str, band: Band, levels: Leve
         ci90_pct=_percent_range(intervals.t_interval(estimate, 0.10)),
         sd_pct=100.0 * sd,
         p_value=finite(float(intervals.p_two_sided(estimate))),
-        mde_pct=percent(power.detectable_effect(sd, estimate.n, alpha, is_paired)),
+        mde_pct=None if detectable is None else percent(detectable),
         needed_blocks=needed if word is Word.UNDECIDED else None,
         needed_difference=for_difference,
         needed_neutral=for_neutral,

@@ -30,11 +30,13 @@ class Score:
         }
 
 
-def score(forecast: Forecast | None, evidence: Evidence) -> Score:
+def score(forecast: Forecast | None, evidence: Evidence, is_aa: bool = False) -> Score:
     """Holds the estimate and its 95 % interval against the forecast range, all in %."""
     if forecast is None:
         return Score(None, None, "none", "no forecast was stated")
     low, high = forecast.low, forecast.high
+    if is_aa:
+        return Score(low, high, "unknown", "both arms are the same, which tests no forecast")
     delta, interval = evidence.delta_pct, evidence.ci95_pct
     if delta is None or evidence.verdict is Word.INVALID:
         return Score(low, high, "unknown", "nothing valid was measured")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,11 +79,22 @@ def load_run(path: str | Path) -> Run:
     records, warnings = read_samples(folder / "samples.jsonl")
     _check_names(records, plan, folder / "samples.jsonl")
     samples = _frame(records)
+    warnings += _edited(folder, manifest)
     seen = set(samples["cell"])
     missing = [cell.name for cell in plan.cells if cell.name not in seen]
     if missing:
         warnings.append("cells without a sample: " + ", ".join(missing))
     return Run(folder, manifest, plan, samples, warnings, missing)
+
+
+def _edited(folder: Path, manifest: Json) -> list[str]:
+    """A warning where the copy of the experiment is not the file that was run."""
+    copy = folder / "experiment.json"
+    wanted = manifest.get("experiment_sha256")
+    if not wanted or not copy.exists():
+        return []
+    found = hashlib.sha256(copy.read_bytes()).hexdigest()
+    return [] if found == wanted else ["experiment.json was edited after the run"]
 
 
 def read_samples(path: Path) -> tuple[list[Json], list[str]]:

@@ -43,6 +43,8 @@ _KNOWN = {
 
 def unit_of(metric: str, name: str | None = None) -> Unit:
     """The unit of a metric; `name` is the unit that raw data bring with them."""
+    if name == "per second":
+        return Unit(metric, metric.replace("_", " "), "M/s", 1e-6, 3)
     if name is not None:
         return Unit(metric, metric.replace("_", " "), name, 1.0, 3)
     if metric in _KNOWN:
@@ -53,8 +55,8 @@ def unit_of(metric: str, name: str | None = None) -> Unit:
 
 
 def plain(value: float, digits: int) -> str:
-    """Fixed digits with a real minus sign."""
-    text = f"{value:.{digits}f}"
+    """Fixed digits with a real minus sign; four significant digits from a thousand million on."""
+    text = f"{value:.{digits}f}" if abs(value) < 1e9 else f"{value:.3e}"
     if text.startswith("-"):
         text = text[1:] if float(text) == 0.0 else MINUS + text[1:]
     return text

@@ -72,6 +72,7 @@ def judge_run(run: Run) -> Verdict:
         if c.treatment is primary.treatment and c.invalid_reasons
     }
     guards = guards_of(run, selection, primary.treatment.name, invalid)
+    is_aa = same_binary(run, primary.treatment)
     decision, qualifier = with_guards(primary.word, guards)
     return Verdict(
         phase=run.plan.phase,
@@ -81,8 +82,8 @@ def judge_run(run: Run) -> Verdict:
         qualifier=qualifier,
         comparisons=tuple(comparisons),
         guards=tuple(guards),
-        forecast=score(run.plan.forecast, primary.evidence),
-        is_aa=same_binary(run, primary.treatment),
+        forecast=score(run.plan.forecast, primary.evidence, is_aa),
+        is_aa=is_aa,
         warnings=tuple(_warnings(run, selection, primary)),
         unit=unit_of(run.plan.metric),
         void=tuple(_void_rows(selection)),
@@ -103,14 +104,15 @@ def _comparisons(run: Run, selection: Selection) -> list[Comparison]:
     plan = run.plan
     decider = plan.treatments[0]
     first = compare(run, selection, plan.primary, decider, "primary", None)
-    levels = first.evidence.levels if plan.looks else None
+    look = first.evidence.look
+    fixed = None if look is None else (first.evidence.levels, look)
     found = [first]
     for treatment in plan.treatments:
         for cell in plan.cells:
             if treatment is decider and cell.is_primary:
                 continue
             role = "guard" if treatment is decider else "secondary"
-            found.append(compare(run, selection, cell, treatment, role, levels))
+            found.append(compare(run, selection, cell, treatment, role, fixed))
     return correct_secondary(run, found, first.evidence.levels.two_sided)
 
 

@@ -15,11 +15,13 @@ from typing import IO, Any
 import numpy as np
 
 from .errors import AnalysisError
-from .evidence import judge_paired, judge_sequential
+from .evidence import judge_sequential
 from .files import Json, check_format, dump_json, read_json
 from .load import parse_sample
 from .plan import Plan, read_plan
+from .slices import process_rates
 from .stats.decide import Band, Word
+from .stats.intervals import paired, percent, t_interval
 
 Key = tuple[str, int, int]  # cell, block, attempt
 
@@ -66,9 +68,23 @@ def _take(folder: Folder, record: Json) -> None:
     key = (record["cell"], record["block"], int(record.get("attempt") or 1))
     if record.get("void") is not None:
         folder.void.add(key)
+    if record["status"] != "ok":
+        return
+    if record["arm"] == "slices":
+        _take_slices(folder, key, record)
+        return
     value = record["metrics"].get(folder.plan.metric)
-    if record["status"] == "ok" and value is not None and value > 0:
+    if value is not None and value > 0:
         folder.values.setdefault(key, {})[record["arm"]] = float(value)
+
+
+def _take_slices(folder: Folder, key: Key, record: Json) -> None:
+    """A process of slices mode has both arms in it."""
+    names = (folder.plan.baseline.name, folder.plan.treatments[0].name)
+    pieces = (record.get("record") or {}).get("slices") or []
+    rates = process_rates(pieces, *names)
+    if rates is not None:
+        folder.values[key] = dict(zip(names, rates))
 
 
 def differences(folder: Folder, cell: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -92,15 +108,17 @@ def differences(folder: Folder, cell: str) -> np.ndarray[Any, np.dtype[np.float6
 
 
 def estimate(folder: Folder) -> Json:
-    """Delta, 95 % interval and blocks of each cell so far."""
-    band = Band.of(folder.plan.threshold_pct)
+    """Delta, 95 % interval (null for fewer than two blocks) and blocks of each cell so far."""
     cells = {}
     for cell in folder.plan.cells:
-        found = judge_paired(differences(folder, cell.name), band)
+        data = differences(folder, cell.name)
+        interval = None
+        if len(data) > 1:
+            interval = [percent(float(x)) for x in t_interval(paired(data), 0.05)]
         cells[cell.name] = {
-            "delta_pct": found.delta_pct,
-            "ci95_pct": None if found.ci95_pct is None else list(found.ci95_pct),
-            "n": found.n,
+            "delta_pct": percent(float(data.mean())) if len(data) else None,
+            "ci95_pct": interval,
+            "n": len(data),
         }
     return {"cells": cells}
 

@@ -163,7 +163,7 @@ def _record(
         "proof": {
             "ok": True,
             "problems": [],
-            "mapped": f"lib{arm['library']}.so",
+            "mapped": "libhakmem-lab.so" if arm["library"] == "lab" else f"lib{arm['library']}.so",
             "sha256": arm["sha256"],
             "build_id": arm.get("build_id"),
             "serves_malloc": True,

@@ -60,24 +60,31 @@ def runs_plot(series: list[Series], unit: Unit, is_ordered: bool) -> Figure:
 def _end_labels(axes: Any, series: list[Series], unit: Unit) -> None:
     """Names at the right end of each median line, pushed apart where they would overlap."""
     low, high = axes.get_ylim()
-    step = (high - low) * 0.115
-    placed: list[float] = []
     medians = [float(np.median(item.values)) * unit.scale for item in series]
-    tints = colours(series)
-    for index in sorted(range(len(series)), key=lambda i: medians[i]):
-        height = medians[index]
-        if placed and height < placed[-1] + step:
-            height = placed[-1] + step
-        placed.append(height)
+    heights = _spread(medians, (high - low) * 0.125)
+    for item, median, height, tint in zip(series, medians, heights, colours(series)):
         axes.annotate(
-            f"{series[index].name}\nmedian {unit.show(medians[index] / unit.scale)}",
+            f"{item.name}\nmedian {unit.show(median / unit.scale)}",
             xy=(1.01, height),
             xycoords=("axes fraction", "data"),
-            color=tints[index],
+            color=tint,
             fontsize=9,
             va="center",
             annotation_clip=False,
         )
+
+
+def _spread(wanted: list[float], step: float) -> list[float]:
+    """Heights near `wanted`, at least `step` apart: neighbours push each other away in turns."""
+    placed = list(wanted)
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    for _ in range(60):
+        for lower, upper in zip(order, order[1:]):
+            overlap = step - (placed[upper] - placed[lower])
+            if overlap > 0.0:
+                placed[lower] -= overlap / 2.0
+                placed[upper] += overlap / 2.0
+    return placed
 
 
 def distribution_plot(series: list[Series], unit: Unit) -> Figure:

@@ -23,6 +23,7 @@ from .factorial import factorial
 from .plots import ForestRow, Series, distribution_plot, forest_plot, interval_plot, runs_plot
 from .style import save
 
+FAR_ARM = 0.10  # arms whose median differs by more stand in the table only
 FOOTER = "Made by `hak report` from the files in this folder; made again at any time."
 
 
@@ -216,8 +217,9 @@ def _run_figures(run: Run, selection: Selection, verdict: Verdict) -> dict[str, 
     figures: dict[str, Figure] = {}
     series = _series(run, selection, verdict)
     if series:
-        figures["runs.svg"] = runs_plot(series, verdict.unit, True)
-        figures["distribution.svg"] = distribution_plot(series, verdict.unit)
+        tested = [one for one in series if one.role in ("baseline", "treatment")]
+        figures["runs.svg"] = runs_plot(tested or series, verdict.unit, True)
+        figures["distribution.svg"] = distribution_plot(_near(series), verdict.unit)
     if item.evidence.delta_pct is not None:
         singles = 100.0 * np.expm1(log_differences(item.pair, plan.sign))
         forecast = (plan.forecast.low, plan.forecast.high) if plan.forecast else None
@@ -227,6 +229,17 @@ def _run_figures(run: Run, selection: Selection, verdict: Verdict) -> dict[str, 
     if len(verdict.comparisons) > 1:
         figures["forest.svg"] = _forest(verdict, plan.threshold_pct)
     return figures
+
+
+def _near(series: list[Series]) -> list[Series]:
+    """Without arms so far from the first that the others would shrink to a point."""
+    centre = float(np.median(series[0].values))
+    return [
+        item
+        for item in series
+        if item.role in ("baseline", "treatment")
+        or abs(float(np.median(item.values)) / centre - 1.0) <= FAR_ARM
+    ]
 
 
 def _forest(verdict: Verdict, threshold_pct: float) -> Figure:

@@ -158,13 +158,15 @@ def proof(verdict: Verdict, run: Run) -> Json:
 
 def _uses(run: Run, uses: dict[str, int | None], executed: dict[str, int | None]) -> str:
     parts = []
-    for box in boxes_under_test(run):
+    tested = boxes_under_test(run)
+    for box in tested:
+        label = f"{box}: " if len(tested) > 1 else ""
         if uses.get(box) is not None:
-            parts.append(f"{box}: {uses[box]:,} or more a run")
+            parts.append(f"{label}{uses[box]:,} or more a run")
         elif executed.get(box) is not None:
-            parts.append(f"{box}: {executed[box]:,} in the observe pre-run (another binary)")
+            parts.append(f"{label}{executed[box]:,} in the observe pre-run (another binary)")
         else:
-            parts.append(f"{box}: not counted; the variant stands for it")
+            parts.append(f"{label}not counted; the variant stands for it")
     return "; ".join(parts) or "–"
 
 

@@ -75,5 +75,6 @@ def p_below(estimate: Estimate, null: float) -> Array:
 
 
 def percent(log_difference: float) -> float:
-    """exp(d) − 1 in %."""
-    return 100.0 * float(np.expm1(log_difference))
+    """exp(d) − 1 in %. Two runs can give an interval without end in practice; beyond e^±300 it is
+    cut, so that every figure in a file is finite."""
+    return 100.0 * float(np.expm1(min(max(log_difference, -300.0), 300.0)))

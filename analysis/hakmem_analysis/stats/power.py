@@ -14,6 +14,7 @@ from scipy import optimize, special
 GO_POWER = 0.80
 NEUTRAL_POWER = 0.90
 MOST_BLOCKS = 1_000_000
+MOST_NONCENTRAL = 1e5
 NORMAL_FROM = 2000  # blocks from which t and normal agree to a block in a thousand
 
 
@@ -21,12 +22,18 @@ def _df(n: int, is_paired: bool) -> int:
     return n - 1 if is_paired else 2 * (n - 1)
 
 
+def _noncentral_cdf(df: int, noncentrality: float, value: float) -> float:
+    """The noncentral t distribution. The noncentrality is cut where the answer is 0 or the same to
+    all digits that matter: scipy's function does not end for very large ones."""
+    return float(special.nctdtr(df, min(noncentrality, MOST_NONCENTRAL), value))
+
+
 def difference_power(n: int, effect_in_sd: float, alpha: float, is_paired: bool) -> float:
     """Chance that the two-sided interval of n blocks excludes 0 on the right side, where the true
     effect is `effect_in_sd` standard deviations of one difference."""
     df = _df(n, is_paired)
     critical = special.stdtrit(df, 1.0 - alpha / 2.0)
-    return 1.0 - float(special.nctdtr(df, effect_in_sd * math.sqrt(n), critical))
+    return 1.0 - _noncentral_cdf(df, effect_in_sd * math.sqrt(n), critical)
 
 
 def neutral_power(n: int, width_in_sd: float, alpha: float, is_paired: bool) -> float:
@@ -34,7 +41,7 @@ def neutral_power(n: int, width_in_sd: float, alpha: float, is_paired: bool) -> 
     edge is `width_in_sd` standard deviations away (Schuirmann's bound: 2·power − 1)."""
     df = _df(n, is_paired)
     critical = special.stdtrit(df, 1.0 - alpha)
-    one = 1.0 - float(special.nctdtr(df, width_in_sd * math.sqrt(n), critical))
+    one = 1.0 - _noncentral_cdf(df, width_in_sd * math.sqrt(n), critical)
     return max(0.0, 2.0 * one - 1.0)
 
 
@@ -49,6 +56,8 @@ def _smallest(power: Callable[[int], float], target: float, guess: float) -> int
         n -= 1
     while power(n) < target:
         n += 1
+        if n > 2 * guess + 1000:
+            return None
     return n
 
 
@@ -83,9 +92,11 @@ def needed_for_neutral(
     )
 
 
-def detectable_effect(sd: float, n: int, alpha: float = 0.05, is_paired: bool = True) -> float:
+def detectable_effect(
+    sd: float, n: int, alpha: float = 0.05, is_paired: bool = True
+) -> float | None:
     """The minimum detectable effect: the true log effect that n ≥ 2 blocks tell from 0 with 80 %
-    power."""
+    power; None where no effect of up to a thousand standard deviations would do."""
     if sd == 0.0:
         return 0.0
 
@@ -96,4 +107,6 @@ def detectable_effect(sd: float, n: int, alpha: float = 0.05, is_paired: bool = 
     upper = 2.0 * start
     while shortfall(upper) < 0.0:
         upper *= 2.0
+        if upper > 1000.0:
+            return None
     return sd * float(optimize.brentq(shortfall, 1e-6, upper, xtol=1e-6))

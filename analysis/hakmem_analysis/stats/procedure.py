@@ -86,14 +86,15 @@ def decided_look(
 ) -> tuple[NDArray[np.int64], Codes]:
     """For each repetition the look (a block count) at which the procedure stopped, and its word.
     Looks beyond the data are not taken; with none in reach the look is 0 and the word UNDECIDED."""
-    shape = differences.shape[:-1]
-    stopped = np.zeros(shape, dtype=np.int64)
-    words = np.full(shape, Word.UNDECIDED, dtype=np.int8)
+    flat = differences.reshape(-1, differences.shape[-1])
+    stopped = np.zeros(len(flat), dtype=np.int64)
+    words = np.full(len(flat), Word.UNDECIDED, dtype=np.int8)
     for look in looks:
-        if look > differences.shape[-1]:
+        if look > flat.shape[-1]:
             break
         is_open = words == Word.UNDECIDED
-        here = paired(differences[..., :look], band, levels).words
-        words = np.where(is_open, here, words).astype(np.int8)
-        stopped = np.where(is_open, look, stopped)
-    return stopped, words
+        if is_open.any():
+            stopped[is_open] = look
+            words[is_open] = paired(flat[is_open, :look], band, levels).words
+    shape = differences.shape[:-1]
+    return stopped.reshape(shape), words.reshape(shape)
