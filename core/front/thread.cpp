@@ -1,5 +1,6 @@
 // The life of a thread's front: made at its first slow path, left behind at its end, kept over fork.
 #include <pthread.h>
+#include <string.h>
 
 #include "base/text.hpp"
 #include "boxes/state.hpp"
@@ -59,6 +60,7 @@ Front* front_memory() {
     route_of(run.record).store(kRouteMeta, std::memory_order_relaxed);
     spare = start_of(run.record);
     spare_bytes = kSliceSize;
+    if (!run.zeroed) memset(spare, 0, spare_bytes);  // a front starts as zero, but for set_up()
   }
   auto* front = reinterpret_cast<Front*>(spare);
   spare += sizeof(Front);
