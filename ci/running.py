@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ def run(
     124 where it ran over `timeout` seconds. It and its children are gone when this returns."""
     words = [str(word) for word in command]
     with log.open("a", encoding="utf-8") as out:
-        out.write(f"$ {' '.join(words)}\n")
+        out.write(f"$ {textwrap.shorten(' '.join(words), 400, placeholder=' …')}\n")
         out.flush()
         try:
             process = subprocess.Popen(
