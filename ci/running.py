@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test"
 CPUS = len(os.sched_getaffinity(0))
 TIMED_OUT = 124
+WIDEST = 300
+"""Characters of a line that is shown again from a log: a compiler's command is longer than useful."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def log_of(stage: str) -> Path:
 
 def tail(log: Path, lines: int = 40) -> str:
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    return "\n".join(text.splitlines()[-lines:])
+    return "\n".join(line[:WIDEST] for line in text.splitlines()[-lines:])
 
 
 def run(
@@ -109,7 +111,9 @@ def check(
 def tracked(*patterns: str) -> list[str]:
     """Paths of the tracked files that exist, relative to the repository."""
     listing = subprocess.run(
-        ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, check=True
+        ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, check=False
     )
+    if listing.returncode != 0:
+        raise RuntimeError(listing.stderr.decode(errors="replace").strip())
     paths = listing.stdout.decode("utf-8", "surrogateescape").split("\0")
     return [path for path in paths if path and (ROOT / path).is_file()]
