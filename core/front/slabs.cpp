@@ -18,6 +18,11 @@ std::uint32_t route_for(const Front& front, unsigned cls) {
   return static_cast<std::uint32_t>(front.token) | route_code(cls);
 }
 
+/// Bytes that a coloured slab begins late: neighbours begin on lines far from each other.
+std::size_t colour_of(const Slab* slab) {
+  return address(slab) / sizeof(Slab) * 5 % kColours * kColourStep;
+}
+
 Slab* fresh_slab(Front& front, unsigned cls) {
   const ClassInfo& info = class_info(cls);
   const Run run = arena_alloc(info.slices, 1);
@@ -25,7 +30,7 @@ Slab* fresh_slab(Front& front, unsigned cls) {
   Slab* slab = run.record;
   for (std::uint8_t i = 1; i < info.slices; ++i) slab[i].head_offset = i;
   slab->free = nullptr;
-  slab->start = start_of(slab);
+  slab->start = start_of(slab) + (info.coloured ? colour_of(slab) : 0);
   slab->used = 0;
   slab->carved = 0;
   slab->block_size = info.block_size;

@@ -48,17 +48,16 @@ long page_faults() {
 
 constexpr std::size_t kGiB = std::size_t{1} << 30;
 
-void lazy_calloc() {
-  for (const std::size_t size : {kGiB, kGiB / 128, kGiB / 4096}) {
-    const std::size_t before = resident_bytes();
-    const long faults = page_faults();
-    void* p = calloc(opaque(size) / 8, 8);
-    CHECK(p != nullptr);
-    CHECK(resident_bytes() < before + (std::size_t{1} << 20));
-    CHECK(page_faults() < faults + 40);
-    CHECK(static_cast<char*>(p)[size / 2] == 0);
-    free(p);
-  }
+/// Of memory that nobody has used before.
+void lazy_calloc(std::size_t size) {
+  const std::size_t before = resident_bytes();
+  const long faults = page_faults();
+  void* p = calloc(opaque(size) / 8, 8);
+  CHECK(p != nullptr);
+  CHECK(resident_bytes() < before + (std::size_t{1} << 20));
+  CHECK(page_faults() < faults + 40);
+  CHECK(static_cast<char*>(p)[size / 2] == 0);
+  free(p);
 }
 
 /// Memory that was used, freed and purged (or not) is zero for calloc all the same.
@@ -126,7 +125,9 @@ void under_limit() {
 }
 
 constexpr Case kCases[] = {{"few_mappings", few_mappings},
-                           {"lazy_calloc", lazy_calloc},
+                           {"lazy_calloc_256k", [] { lazy_calloc(kGiB / 4096); }},
+                           {"lazy_calloc_8m", [] { lazy_calloc(kGiB / 128); }},
+                           {"lazy_calloc_1g", [] { lazy_calloc(kGiB); }},
                            {"calloc_of_used_memory", calloc_of_used_memory},
                            {"realloc_moves_pages", realloc_moves_pages},
                            {"realloc_across_kinds", realloc_across_kinds},
