@@ -22,20 +22,20 @@ enum class Status : std::uint8_t { default_on, research, archived };
 
 /// One box. Values are integers; a switch is the range 0…1.
 struct Box {
-  const char* env;                      ///< ENV name, begins with HAKMEM_
+  const char* env;  ///< ENV name, begins with HAKMEM_
   Kind kind;
-  std::int64_t minimum;                 ///< smallest legal value
-  std::int64_t maximum;                 ///< largest legal value
-  std::int64_t default_value;           ///< `hak promote` edits this, nothing else does
-  const char* unit;                     ///< "" for a switch
+  std::int64_t minimum;        ///< smallest legal value
+  std::int64_t maximum;        ///< largest legal value
+  std::int64_t default_value;  ///< `hak promote` edits this, nothing else does
+  const char* unit;            ///< "" for a switch
   Status status;
-  const char* phase;                    ///< the experiment that decides it
-  const char* hypothesis;               ///< one sentence
-  const char* excludes = "";            ///< blank-separated ids that must not be on as well
-  const char* requires_ids = "";        ///< blank-separated ids that must be on as well
-  bool live = false;                    ///< can be switched in a running process
-  const char* expiry = "";              ///< YYYY-MM-DD; a research box is decided or gone by then
-  const char* counter = "";             ///< what its use count counts; "" for shapes (observe build)
+  const char* phase;              ///< the experiment that decides it
+  const char* hypothesis;         ///< one sentence
+  const char* excludes = "";      ///< blank-separated ids that must not be on as well
+  const char* requires_ids = "";  ///< blank-separated ids that must be on as well
+  bool live = false;              ///< can be switched in a running process
+  const char* expiry = "";        ///< YYYY-MM-DD; a research box is decided or gone by then
+  const char* counter = "";       ///< what its use count counts; "" for shapes (observe build)
 };
 
 struct NamedBox {

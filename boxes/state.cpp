@@ -15,7 +15,9 @@ constexpr int kStatusConfig = 78;  // EX_CONFIG
 constexpr const char* kPrefix = "HAKMEM_";
 
 /// Variables that are no boxes.
-constexpr const char* kOptions[] = {"HAKMEM_REPORT", "HAKMEM_STRICT", "HAKMEM_STATS"};
+constexpr const char* kReport = "HAKMEM_REPORT";
+constexpr const char* kStrict = "HAKMEM_STRICT";
+constexpr const char* kOptions[] = {kReport, kStrict};
 
 bool is_shape(const Box& box) { return box.kind == Kind::shape || box.kind == Kind::boot; }
 
@@ -100,15 +102,23 @@ void set_box(std::size_t i, const char* text) {
   complain(line);
 }
 
-void set_option(const char* name, std::size_t n, const char* value, const char* whole) {
-  for (const char* option : kOptions) {
-    if (length(option) == n && starts_with(name, option)) {
-      if (same_text(option, "HAKMEM_REPORT")) sealed.report_path = *value != '\0' ? value : nullptr;
-      return;
-    }
-  }
+/// False when the option does not take the value.
+bool set_option(const char* option, const char* value) {
+  if (same_text(option, kStrict)) return same_text(value, "0") || same_text(value, "1");
+  sealed.report_path = *value != '\0' ? value : nullptr;
+  return *value != '\0';
+}
+
+void read_option(const char* name, std::size_t n, const char* value) {
   Line line;
-  line.add("hakmem: unknown variable ").add(whole).add("; nearest known name is ");
+  for (const char* option : kOptions) {
+    if (length(option) != n || !starts_with(name, option)) continue;
+    if (set_option(option, value)) return;
+    line.add("hakmem: ").add(name);
+    line.add(same_text(option, kStrict) ? ": not 0 or 1; using 0" : ": no file named; no report");
+    return complain(line);
+  }
+  line.add("hakmem: unknown variable ").add(name).add("; nearest known name is ");
   line.add(nearest_name(name, n));
   complain(line);
 }
@@ -124,7 +134,7 @@ void read_variable(const char* entry) {
       return;
     }
   }
-  set_option(entry, n, equals + 1, entry);
+  read_option(entry, n, equals + 1);
 }
 
 /// Calls fn(index) for each id of a blank-separated list.

@@ -23,8 +23,8 @@ size_t hakmem_report(char* buffer, size_t capacity);
 
 /** Counts, in bytes and blocks. Exact when no other thread runs. */
 struct hakmem_stats {
-  uint64_t live_blocks;      /* with the program, or in front caches */
-  uint64_t live_bytes;       /* the same in bytes of their classes */
+  uint64_t live_blocks; /* with the program, or in front caches */
+  uint64_t live_bytes;  /* the same in bytes of their classes */
   uint64_t large_allocs, large_frees;
   uint64_t refills, trims, drains, remote_frees, slabs_taken, slabs_returned, adoptions;
   uint64_t reserved_bytes, committed_bytes, arena_bytes;

@@ -67,6 +67,8 @@ HAK_API void hakmem_get_stats(hakmem_stats* out) {
     out->live_blocks += blocks;
     out->live_bytes += blocks * class_info(cls).block_size;
   }
+  out->live_blocks += stats.large_allocs - stats.large_frees;
+  out->live_bytes += stats.large_bytes + direct.bytes;
   out->large_allocs = stats.large_allocs;
   out->large_frees = stats.large_frees;
   out->refills = stats.refills;
@@ -90,7 +92,8 @@ HAK_API struct mallinfo2 mallinfo2(void) {
   info.hblks = stats.direct_mappings;
   info.hblkhd = stats.direct_bytes;
   info.uordblks = stats.live_bytes;
-  info.fordblks = stats.arena_bytes > stats.live_bytes ? stats.arena_bytes - stats.live_bytes : 0;
+  const std::uint64_t held = stats.arena_bytes + stats.direct_bytes;
+  info.fordblks = held > stats.live_bytes ? held - stats.live_bytes : 0;
   return info;
 }
 

@@ -1,6 +1,6 @@
-// operator new and delete. The throwing forms need the new-handler and std::bad_alloc, which live in
-// libstdc++; it is reached through weak symbols, or looked up when dlopen brought it, and only when
-// memory is out.
+// operator new and delete. The throwing forms need the new-handler and std::bad_alloc, which live
+// in libstdc++; it is reached through weak symbols, or looked up when dlopen brought it, and only
+// when memory is out.
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -14,7 +14,7 @@
 
 extern "C" void* malloc(std::size_t);
 extern "C" void free(void*);
-extern "C" [[gnu::weak]] void _ZSt17__throw_bad_allocv();           // std::__throw_bad_alloc()
+extern "C" [[gnu::weak]] void _ZSt17__throw_bad_allocv();            // std::__throw_bad_alloc()
 extern "C" [[gnu::weak]] std::new_handler _ZSt15get_new_handlerv();  // std::get_new_handler()
 
 namespace hakmem {
@@ -61,8 +61,8 @@ void* new_slow(std::size_t size) {
   return p;
 }
 
-// Only the nothrow forms catch, and only what a new-handler throws, so the C++ runtime is there when
-// its symbols are wanted. Weak, so that the library loads without it.
+// Only the nothrow forms catch, and only what a new-handler throws, so the C++ runtime is there
+// when its symbols are wanted. Weak, so that the library loads without it.
 __asm__(
     ".weak __gxx_personality_v0\n"
     ".weak __cxa_begin_catch\n"

@@ -10,7 +10,8 @@ namespace hakmem {
 
 struct Slab;
 
-/// What each slice of arena 0 belongs to, in four bytes: owner token (upper 24 bits) and route code.
+/// What each slice of arena 0 belongs to, in four bytes: owner token (upper 24 bits) and route
+/// code.
 using Route = std::atomic<std::uint32_t>;
 
 inline constexpr std::size_t kMaxBoxes = 64;

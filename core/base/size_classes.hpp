@@ -18,15 +18,16 @@ inline constexpr unsigned kRegularClasses = 40;
 inline constexpr unsigned kC7UltraClass = kRegularClasses;
 inline constexpr std::size_t kC7HeaderSize = 16;
 
-/// Aligned twins: 128, 256, 512 and 1024 bytes in slabs without colour, for alignments above a line.
+/// Aligned twins: 128, 256, 512 and 1024 bytes in slabs without colour, for alignments above a
+/// line.
 inline constexpr unsigned kFirstTwin = kC7UltraClass + 1;
 inline constexpr unsigned kTwins = 4;
 inline constexpr std::size_t kSmallestTwin = 128;
 inline constexpr unsigned kClassCount = kFirstTwin + kTwins;
 
-/// Slabs of tiny classes begin up to 15 cache lines late, each at another line. Without that the first
-/// blocks of all slabs lie in the same few sets of the first-level cache: random_mixed with the rule
-/// `replace` ran at 0.88 of the speed.
+/// Slabs of tiny classes begin up to 15 cache lines late, each at another line. Without that the
+/// first blocks of all slabs lie in the same few sets of the first-level cache: random_mixed with
+/// the rule `replace` ran at 0.88 of the speed.
 inline constexpr unsigned kColours = 16;
 inline constexpr std::size_t kColourStep = 64;
 
@@ -96,9 +97,9 @@ HAK_INLINE constexpr std::size_t usable_of(unsigned cls) {
   return kClasses.info[cls].block_size - kClasses.info[cls].offset;
 }
 
-/// Smallest class for `size` bytes whose blocks all lie on multiples of `alignment`, a power of two.
-/// A slab begins on a slice boundary, or on a cache line when it is coloured, so a stride that is a
-/// multiple of the alignment is enough. Gives kClassCount where no class fits.
+/// Smallest class for `size` bytes whose blocks all lie on multiples of `alignment`, a power of
+/// two. A slab begins on a slice boundary, or on a cache line when it is coloured, so a stride that
+/// is a multiple of the alignment is enough. Gives kClassCount where no class fits.
 HAK_INLINE constexpr unsigned aligned_class_of(std::size_t size, std::size_t alignment) {
   if (size > kMaxSmall || alignment > kMaxSmall) return kClassCount;
   const std::size_t wanted = size > alignment ? size : alignment;
@@ -107,7 +108,8 @@ HAK_INLINE constexpr unsigned aligned_class_of(std::size_t size, std::size_t ali
   }
   for (unsigned cls = class_of(size); cls < kRegularClasses; ++cls) {
     const ClassInfo& info = kClasses.info[cls];
-    if (info.block_size % alignment == 0 && (alignment <= kColourStep || !info.coloured)) return cls;
+    if (info.block_size % alignment == 0 && (alignment <= kColourStep || !info.coloured))
+      return cls;
   }
   return kClassCount;
 }
@@ -121,7 +123,8 @@ HAK_INLINE constexpr unsigned band_of(std::size_t size) {
 }
 
 static_assert(class_of(0) == 0 && class_of(16) == 0 && class_of(17) == 1 && class_of(128) == 7);
-static_assert(class_of(129) == 8 && class_of(160) == 8 && class_of(161) == 9 && class_of(256) == 11);
+static_assert(class_of(129) == 8 && class_of(160) == 8 && class_of(161) == 9 &&
+              class_of(256) == 11);
 static_assert(class_of(kMaxSmall) == kRegularClasses - 1);
 static_assert(kClasses.info[kRegularClasses - 1].block_size == kMaxSmall);
 static_assert(kClasses.info[class_of(1024)].block_size == 1024);

@@ -71,6 +71,20 @@ void give_back_tail(Front& front, Bin& bin, std::uint32_t keep, std::uint32_t co
   give_back(front, chain, count);
 }
 
+/// Looks at one bin: blocks of a class that saw neither a free nor a refill for a whole round go
+/// back, or they would hold their slabs for ever.
+void sweep_one(Front& front) {
+  const unsigned cls = front.sweep++ % kClassCount;
+  Bin& bin = front.bins[cls];
+  const bool idle = !bin.refilled && bin.credit == front.swept_credit[cls];
+  if (idle && bin.head != &empty_block) {
+    give_back_tail(front, bin, 0, length_of(front, bin.head, ~0U));
+    bin.credit = bin.cap;
+  }
+  if (bin.credit == front.swept_credit[cls]) bin.refilled = false;
+  front.swept_credit[cls] = bin.credit;
+}
+
 }  // namespace
 
 Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted) {
@@ -130,8 +144,8 @@ void give_back(Front& front, Block* chain, std::uint32_t count) {
       misuse("free()", "free block was overwritten or freed twice", block);
     }
     const std::size_t slice = (address(block) - sealed.arena_base) >> kSliceShift;
-    Slab* slab = HAK_LIKELY(slice < sealed.arena_slices) ? sealed.records + slice
-                                                         : arena_find(block).record;
+    Slab* slab =
+        HAK_LIKELY(slice < sealed.arena_slices) ? sealed.records + slice : arena_find(block).record;
     slab -= slab->head_offset;
     block->next = slab->free;
     slab->free = block;
@@ -163,6 +177,7 @@ void flush_all(Front& front) {
 
 void tick(Front& front) {
   if (front.queue.load(std::memory_order_relaxed) != nullptr) drain(front);
+  sweep_one(front);
   if (++front.ticks % kTicksPerLook != 0) return;
   flush_outboxes(front);
   if (!arena_purge_wanted()) return;

@@ -5,7 +5,8 @@
 
 namespace hakmem {
 
-/// Aborts unless `p` is the start of a small block that is out of its slab and not free; poisons it.
+/// Aborts unless `p` is the start of a small block that is out of its slab and not free; poisons
+/// it.
 void debug_check_free(void* p);
 
 /// Fills a block that is handed out, so that reads of uninitialised memory show.

@@ -1,4 +1,5 @@
-// Which variant serves. In the lab library malloc, free and new jump through slots in the sealed page.
+// Which variant serves. In the lab library malloc, free and new jump through slots in the sealed
+// page.
 #pragma once
 
 #include "base/types.hpp"

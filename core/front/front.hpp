@@ -1,8 +1,8 @@
 // The front: what one thread owns. Its caches serve malloc and free; its slabs feed the caches.
 //
-// Fronts are never freed. When a thread ends, its front is emptied and left (state `abandoned`) with
-// the slabs that still hold live blocks; the next new thread takes it over whole, and until then any
-// thread that wants slabs, or frees into it, may hold it for a moment.
+// Fronts are never freed. When a thread ends, its front is emptied and left (state `abandoned`)
+// with the slabs that still hold live blocks; the next new thread takes it over whole, and until
+// then any thread that wants slabs, or frees into it, may hold it for a moment.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@ namespace hakmem {
 /// Cache of free blocks of one class. `head` ends in Front::empty, never in null.
 struct Bin {
   Block* head;
-  std::uint32_t credit;   ///< frees until the list is looked at again
-  std::uint16_t cap;      ///< longest list that is kept
-  bool refilled;          ///< since the last look
+  std::uint32_t credit;  ///< frees until the list is looked at again
+  std::uint16_t cap;     ///< longest list that is kept
+  bool refilled;         ///< since the last look
   std::uint8_t unused;
 };
 
 static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
 
-/// Remote frees on their way: one chain for one slice. The record is not read until the chain is sent:
-/// its line belongs to the owner's CPU.
+/// Remote frees on their way: one chain for one slice. The record is not read until the chain is
+/// sent: its line belongs to the owner's CPU.
 struct Outbox {
   Slab* record;  ///< of the slice; null: empty
   Chain chain;   ///< linked from its last block backwards: `head` is the newest
@@ -49,7 +49,8 @@ struct FrontStats {
   std::uint64_t blocks_out[kClassCount];   ///< from slabs to caches
   std::uint64_t blocks_back[kClassCount];  ///< from caches and remote lists to slabs
   std::uint64_t observed_mallocs[kBandCount], observed_frees;  ///< observe build only
-  std::uint64_t large_allocs, large_frees;
+  std::uint64_t large_allocs, large_frees;  ///< runs of slices and direct mappings
+  std::uint64_t large_bytes;  ///< of runs; a sum over fronts is right, one alone may wrap
 };
 
 /// Array of free C7 blocks of the research box c7_ultra.
@@ -75,13 +76,15 @@ struct alignas(64) Front {
 
   // Hot: read by malloc and free.
   Bin bins[kClassCount]{};
-  std::uint64_t free_mark{};  ///< copy of sealed.free_mark
-  std::uint64_t token{};      ///< owner part of the routes of this front's slabs
+  std::uint64_t free_mark{};                     ///< copy of sealed.free_mark
+  std::uint64_t token{};                         ///< owner part of the routes of this front's slabs
   std::uint8_t tiny_codes[kMaxTiny / 16 + 1]{};  ///< route code by ⌈size/16⌉; variant-specific
   // Slow paths.
   Slab* with_room[kClassCount]{};  ///< owner's slabs that can give a block, fullest first
   Outbox outboxes[kOutboxes]{};
   std::uint32_t ticks{};
+  std::uint32_t sweep{};                      ///< class whose bin is looked at next
+  std::uint32_t swept_credit[kClassCount]{};  ///< each bin's credit at the last sweep
   std::uint32_t exit_rounds{};
   C7Array c7{};
   FrontStats stats{};

@@ -125,9 +125,7 @@ HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
 
 extern "C" {
 
-HAK_HOT HAK_EXPORT void* HAK_ENTRY(malloc)(std::size_t size) {
-  return allocate(size, malloc_slow);
-}
+HAK_HOT HAK_EXPORT void* HAK_ENTRY(malloc)(std::size_t size) { return allocate(size, malloc_slow); }
 
 /// The owner's token and the class of a block stand together in its slice's route, so one exclusive
 /// or says "mine, and small": what is left is the class.
@@ -155,8 +153,7 @@ HAK_HOT HAK_EXPORT void* HAK_ENTRY(new)(std::size_t size) { return allocate(size
 #ifdef HAKMEM_LAB
 namespace hakmem {
 extern const VariantEntries HAK_JOIN(variant_, HAKMEM_VARIANT) = {
-    HAK_STRING(HAKMEM_VARIANT), HAKMEM_VARIANT::HAK_ENTRY(malloc),
-    HAKMEM_VARIANT::HAK_ENTRY(free), HAKMEM_VARIANT::HAK_ENTRY(new),
-    boxes::on(boxes::Id::c7_ultra)};
+    HAK_STRING(HAKMEM_VARIANT), HAKMEM_VARIANT::HAK_ENTRY(malloc), HAKMEM_VARIANT::HAK_ENTRY(free),
+    HAKMEM_VARIANT::HAK_ENTRY(new), boxes::on(boxes::Id::c7_ultra)};
 }  // namespace hakmem
 #endif

@@ -24,12 +24,17 @@ void describe(Slab* record, std::uint32_t from, std::uint32_t slices) {
   record->head_offset = 0;
 }
 
-void count(std::uint64_t FrontStats::*counter) {
+/// Notes that `bytes` went out (or, negative, came back) as `allocs` and `frees`; then what is due.
+void account(std::int64_t bytes, unsigned allocs, unsigned frees) {
   Front* front = own_front();
   if (front == nullptr) return;
-  ++(front->stats.*counter);
+  front->stats.large_allocs += allocs;
+  front->stats.large_frees += frees;
+  front->stats.large_bytes += static_cast<std::uint64_t>(bytes);
   tick(*front);
 }
+
+std::int64_t run_bytes(std::uint32_t slices) { return std::int64_t{slices} << kSliceShift; }
 
 void* run_alloc(std::size_t size, std::size_t alignment, bool* zeroed) {
   const std::uint32_t slices = slices_for(size == 0 ? 1 : size);
@@ -38,6 +43,7 @@ void* run_alloc(std::size_t size, std::size_t alignment, bool* zeroed) {
   if (run.record == nullptr) return nullptr;
   describe(run.record, 0, slices);
   if (zeroed != nullptr) *zeroed = run.zeroed;
+  account(run_bytes(slices), 1, 0);
   return start_of(run.record);
 }
 
@@ -46,14 +52,16 @@ void* try_large(std::size_t size, std::size_t alignment, bool* zeroed) {
   if (size <= kMaxRunBytes && alignment <= kSuperSlabSize) {
     if (void* p = run_alloc(size, alignment, zeroed)) return p;
   }
+  void* p = direct_alloc(size, alignment);
+  if (p == nullptr) return nullptr;
   if (zeroed != nullptr) *zeroed = true;
-  return direct_alloc(size, alignment);
+  account(0, 1, 0);  // the table of mappings knows their bytes
+  return p;
 }
 
 }  // namespace
 
 void* large_alloc(std::size_t size, std::size_t alignment, bool* zeroed) {
-  count(&FrontStats::large_allocs);
   if (void* p = try_large(size, alignment, zeroed)) return p;
   Front* front = own_front();
   if (front == nullptr) return nullptr;
@@ -67,23 +75,29 @@ void large_free(Slab* record, void* p) {
   if (!route_of(record).compare_exchange_strong(expected, kRouteMeta)) {
     misuse("free()", "block was freed twice", p);
   }
-  arena_release(record, record->carved);
-  count(&FrontStats::large_frees);
+  const std::uint32_t slices = record->carved;
+  arena_release(record, slices);
+  account(-run_bytes(slices), 0, 1);
+}
+
+bool mapping_free(void* p) {
+  if (!direct_free(p)) return false;
+  account(0, 0, 1);
+  return true;
 }
 
 void* large_realloc(Slab* record, void* p, std::size_t size) {
   if (size > kMaxRunBytes) return nullptr;
   const std::uint32_t slices = record->carved;
   const std::uint32_t wanted = slices_for(size);
-  if (wanted < slices) {
-    record->carved = wanted;
-    arena_release(record + wanted, slices - wanted);
-    return p;
-  }
   if (wanted > slices) {
     if (!arena_extend(record, slices, wanted)) return nullptr;
     describe(record, slices, wanted);
+  } else if (wanted < slices) {
+    record->carved = wanted;
+    arena_release(record + wanted, slices - wanted);
   }
+  account(run_bytes(wanted) - run_bytes(slices), 0, 0);
   return p;
 }
 

@@ -1,9 +1,10 @@
 // Frees of blocks that belong to another thread's slabs.
 //
-// A sender collects blocks by slab in outboxes and pushes each chain with one compare-and-swap on the
-// slab. Whoever makes the slab's list non-empty puts the slab on its owner's queue; the owner takes
-// the list only after it took the slab off the queue, so a slab is on one queue at most. A slab may
-// change owners in between: whoever finds a slab that is not its own on its queue passes it on.
+// A sender collects blocks by slab in outboxes and pushes each chain with one compare-and-swap on
+// the slab. Whoever makes the slab's list non-empty puts the slab on its owner's queue; the owner
+// takes the list only after it took the slab off the queue, so a slab is on one queue at most. A
+// slab may change owners in between: whoever finds a slab that is not its own on its queue passes
+// it on.
 #include "front/front.hpp"
 #include "front/slow.hpp"
 #include "slab/arena.hpp"

@@ -72,8 +72,8 @@ Slab* adopt_slab(Front& front, unsigned cls) {
   return nullptr;
 }
 
-/// A slab is returned only when its list holds each of its blocks once: a block that was freed twice
-/// makes a circle, or a list that ends early.
+/// A slab is returned only when its list holds each of its blocks once: a block that was freed
+/// twice makes a circle, or a list that ends early.
 void check_complete(const Slab* slab) {
   const Block* block = slab->free;
   for (std::uint32_t i = 0; i < slab->carved; ++i) {

@@ -46,7 +46,8 @@ void* small_from(Front& front, unsigned cls) {
 void* small_alloc(std::size_t size) {
   if (Front* front = own_front()) return small_from(*front, class_for(*front, size));
   SharedFront shared;
-  return shared.get() != nullptr ? small_from(*shared.get(), class_for(*shared.get(), size)) : nullptr;
+  return shared.get() != nullptr ? small_from(*shared.get(), class_for(*shared.get(), size))
+                                 : nullptr;
 }
 
 void* aligned_small(unsigned cls) {
@@ -117,7 +118,7 @@ void free_any(void* p) {
   if (place.record != nullptr) {
     if (Slab* slab = slab_at(place)) return small_free(slab, p);
     if (is_large(place, p)) return large_free(place.record, p);
-  } else if (direct_free(p)) {
+  } else if (mapping_free(p)) {
     return;
   }
   misuse("free()", "not a pointer of this allocator, or freed twice", p);
@@ -125,7 +126,8 @@ void free_any(void* p) {
 
 }  // namespace
 
-/// The common case first: a small block of another thread in arena 0, of which only the route is read.
+/// The common case first: a small block of another thread in arena 0, of which only the route is
+/// read.
 void free_slow(void* p) {
   const std::size_t slice = (address(p) - sealed.arena_base) >> kSliceShift;
   if (HAK_UNLIKELY(slice >= sealed.arena_slices)) return free_any(p);

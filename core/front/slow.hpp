@@ -41,6 +41,7 @@ void ensure_ready();
 // Runs of slices, for sizes between a slab's classes and a mapping of its own (front/large.cpp).
 void* large_alloc(std::size_t size, std::size_t alignment, bool* zeroed);
 void large_free(Slab* record, void* p);
+bool mapping_free(void* p);  ///< false when `p` is no mapping of its own
 void* large_realloc(Slab* record, void* p, std::size_t size);
 
 }  // namespace hakmem

@@ -1,4 +1,5 @@
-// The life of a thread's front: made at its first slow path, left behind at its end, kept over fork.
+// The life of a thread's front: made at its first slow path, left behind at its end, kept over
+// fork.
 #include <pthread.h>
 #include <string.h>
 
@@ -129,7 +130,8 @@ void after_fork_in_parent() {
   for (Lock& lock : locks) lock.unlock();
 }
 
-/// Other threads are gone, perhaps in the midst of a list operation: their fronts are not read again.
+/// Other threads are gone, perhaps in the midst of a list operation: their fronts are not read
+/// again.
 void after_fork_in_child() {
   for (Lock& lock : locks) lock.reset();
   const std::size_t count = front_count();

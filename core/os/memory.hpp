@@ -15,8 +15,8 @@ bool commit(void* start, std::size_t size);
 /// Read-only from now on (or writable again): the sealed page.
 bool protect_read_only(void* start, std::size_t size);
 
-/// Gives the pages back; the range reads as zero afterwards. False (and no promise of zero) when the
-/// system refuses, for example for memory that is locked.
+/// Gives the pages back; the range reads as zero afterwards. False (and no promise of zero) when
+/// the system refuses, for example for memory that is locked.
 bool purge(void* start, std::size_t size);
 
 /// Fresh zeroed mapping of its own. Null on failure.

@@ -12,9 +12,9 @@ constexpr std::size_t kMaxArenas = 16;
 constexpr std::size_t kWantedBytes = std::size_t{1} << 40;
 constexpr std::size_t kSmallestBytes = kSuperSlabSize;
 constexpr std::size_t kMaxSuperSlabs = kWantedBytes / kSuperSlabSize;
-constexpr std::size_t kCommitStep = 16;         // slices; small, so that huge pages stay out
-constexpr std::size_t kMetaStep = 64 * 64;      // slices whose records are committed at once
-constexpr std::size_t kPurgeBatch = 64;         // runs per madvise round
+constexpr std::size_t kCommitStep = 16;     // slices; small, so that huge pages stay out
+constexpr std::size_t kMetaStep = 64 * 64;  // slices whose records are committed at once
+constexpr std::size_t kPurgeBatch = 64;     // runs per madvise round
 
 /// State of the slices of a SuperSlab, one bit each. Under the arena lock.
 struct SuperSlab {
@@ -25,10 +25,10 @@ struct SuperSlab {
 
 struct Arena {
   std::uintptr_t base;
-  std::size_t slices;            ///< reserved
-  std::size_t committed;         ///< slices [0, committed) may be read and written
-  std::size_t meta_committed;    ///< slices whose route and record exist
-  std::size_t first_free;        ///< no free slice below: a hint
+  std::size_t slices;          ///< reserved
+  std::size_t committed;       ///< slices [0, committed) may be read and written
+  std::size_t meta_committed;  ///< slices whose route and record exist
+  std::size_t first_free;      ///< no free slice below: a hint
   std::size_t used;
   Route* routes;
   Slab* records;
@@ -92,8 +92,7 @@ bool reserve_arena(Arena& arena, std::size_t bytes, SuperSlab* super) {
   auto* start = static_cast<std::byte*>(os::reserve(meta + kSuperSlabSize + bytes));
   if (start == nullptr) return false;
   arena.routes = reinterpret_cast<Route*>(start);
-  arena.records =
-      reinterpret_cast<Slab*>(start + align_up(slices * sizeof(Route), kPageSize));
+  arena.records = reinterpret_cast<Slab*>(start + align_up(slices * sizeof(Route), kPageSize));
   arena.super = super != nullptr ? super : reinterpret_cast<SuperSlab*>(start + meta - bitmap);
   arena.base = align_up(address(start) + meta, kSuperSlabSize);
   arena.slices = slices;
@@ -184,7 +183,6 @@ Run take_run(Arena& arena, std::size_t i, std::size_t slices) {
   return {arena.records + i, !dirty};
 }
 
-
 Arena& arena_of(const Slab* record) {
   std::size_t n = 0;
   while (record < arenas[n].records || record >= arenas[n].records + arenas[n].slices) ++n;
@@ -211,8 +209,8 @@ std::size_t collect_purge(Arena& arena, bool all, PurgeRun* runs, std::size_t ca
     while (due != 0 && n < capacity) {
       const auto first = static_cast<unsigned>(std::countr_zero(due));
       const auto count = static_cast<unsigned>(std::countr_one(due >> first));
-      const std::uint64_t mask =
-          (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << first;
+      const std::uint64_t mask = (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1)
+                                 << first;
       super.taken |= mask;
       due &= ~mask;
       runs[n++] = {&arena, s * 64 + first, count};
@@ -319,8 +317,7 @@ Route& route_of(const Slab* record) {
 
 std::byte* start_of(const Slab* record) {
   const Arena& arena = arena_of(record);
-  return static_cast<std::byte*>(
-      pointer(arena.base + (index_in(arena, record) << kSliceShift)));
+  return static_cast<std::byte*>(pointer(arena.base + (index_in(arena, record) << kSliceShift)));
 }
 
 bool arena_purge_wanted() { return purge_wanted.load(std::memory_order_relaxed); }

@@ -1,7 +1,7 @@
 // Arenas: reservations cut into slices of 64 KiB, with a record and a route for each slice.
 //
-// Arena 0 is the one that the fast path of free() knows. Further arenas exist only where the address
-// space is limited and arena 0 is full; what lies in them is freed on the slow path.
+// Arena 0 is the one that the fast path of free() knows. Further arenas exist only where the
+// address space is limited and arena 0 is full; what lies in them is freed on the slow path.
 #pragma once
 
 #include "base/lock.hpp"
@@ -48,8 +48,8 @@ Place arena_find(const void* p);
 Route& route_of(const Slab* record);
 std::byte* start_of(const Slab* record);
 
-/// Gives pages of slices back that have been free for one whole `delay_ms` (0: all of them at once).
-/// Gives the number of slices purged.
+/// Gives pages of slices back that have been free for one whole `delay_ms` (0: all of them at
+/// once). Gives the number of slices purged.
 std::size_t arena_purge(std::int64_t now_ms, std::int64_t delay_ms);
 
 /// True when something may be there to purge: a cheap look before the clock is read.

@@ -48,8 +48,7 @@ bool make_room() {
   if (occupied * 2 < capacity) return true;
   const std::size_t old_capacity = capacity;
   const std::size_t new_capacity = live * 4 > capacity ? capacity * 2 : capacity;
-  auto* fresh = static_cast<Entry*>(
-      os::map(align_up(new_capacity * sizeof(Entry), kPageSize)));
+  auto* fresh = static_cast<Entry*>(os::map(align_up(new_capacity * sizeof(Entry), kPageSize)));
   if (fresh == nullptr) return false;
   Entry* old = table;
   table = fresh;

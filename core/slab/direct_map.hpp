@@ -19,7 +19,8 @@ std::size_t direct_size(const void* p);
 /// False when `p` is not the start of a direct mapping.
 bool direct_free(void* p);
 
-/// Grows or shrinks by mremap, moving pages rather than bytes. Null on failure; the block is intact.
+/// Grows or shrinks by mremap, moving pages rather than bytes. Null on failure; the block is
+/// intact.
 void* direct_realloc(void* p, std::size_t size);
 
 /// Mappings and bytes now.

@@ -16,8 +16,8 @@
 
 namespace hakmem {
 
-/// A free block. `mark` is sealed.free_mark while the block is free and is cleared when it is handed
-/// out, so that one block cannot be handed out twice without a free in between.
+/// A free block. `mark` is sealed.free_mark while the block is free and is cleared when it is
+/// handed out, so that one block cannot be handed out twice without a free in between.
 struct Block {
   Block* next;
   std::uint64_t mark;
@@ -50,8 +50,8 @@ class RemoteList {
     std::uint32_t count;
   };
 
-  /// Adds a chain. True when the list was empty: the caller then, and only then, puts the slab on its
-  /// owner's queue.
+  /// Adds a chain. True when the list was empty: the caller then, and only then, puts the slab on
+  /// its owner's queue.
   bool push(const Chain& chain) {
     std::uint64_t old = word_.load(std::memory_order_relaxed);
     std::uint64_t wanted;
@@ -63,7 +63,8 @@ class RemoteList {
     return old == 0;
   }
 
-  /// Takes all. Only after the slab was taken off a queue: that is what keeps it on one queue at most.
+  /// Takes all. Only after the slab was taken off a queue: that is what keeps it on one queue at
+  /// most.
   List take() { return unpack(word_.exchange(0, std::memory_order_acq_rel)); }
 
   bool empty() const { return word_.load(std::memory_order_relaxed) == 0; }

@@ -125,14 +125,19 @@ void never_allocates() {
   no_growth(1000, [](void*) -> void* { return nullptr; });
 }
 
+constexpr unsigned kWave = 50;
+pthread_barrier_t all_live;
+
 /// Many threads at once, in waves.
 void waves() {
   std::size_t early = 0;
-  for (int wave = 0; wave < 20; ++wave) {
-    pthread_t threads[50];
+  CHECK(pthread_barrier_init(&all_live, nullptr, kWave) == 0);
+  for (int wave = 0; wave < 100; ++wave) {
+    pthread_t threads[kWave];
     for (pthread_t& t : threads) {
       auto body = [](void* seed) -> void* {
         work(reinterpret_cast<std::uintptr_t>(seed));
+        pthread_barrier_wait(&all_live);
         return malloc(opaque<std::size_t>(200));
       };
       CHECK(pthread_create(&t, nullptr, body, reinterpret_cast<void*>(&t - threads)) == 0);
@@ -142,7 +147,7 @@ void waves() {
       CHECK(pthread_join(t, &result) == 0);
       free(result);
     }
-    if (wave == 5) early = resident_bytes();
+    if (wave == 40) early = resident_bytes();
   }
   CHECK(resident_bytes() <= early + 2 * kSlack);
 }
