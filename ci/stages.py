@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +10,9 @@ import checks
 import suites
 from building import BUILDS, CLANG, GCC, Build, compile_all
 from running import Outcome
+
+OF_THE_ALLOCATOR = ("core", "boxes")
+WITHOUT_BUILD = ("analysis", "ci")
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,16 @@ def sanitizer(suite: str) -> Stage:
     return Stage(suite, f"Meson's suite {suite}", action, ("build-gcc",))
 
 
-def pytest(name: str, folder: str) -> Stage:
-    action = partial(suites.pytest, name, folder, slow=False, timeout=1800)
-    # The analysis and ci/ touch no build.
-    needs = () if name in ("analysis", "ci") else ("build-gcc",)
-    return Stage(f"pytest-{name}", folder, action, needs, fast=True)
+def pytest(name: str, folder: str) -> Iterator[Stage]:
+    """The allocator's tests run on every build, those of the tools once."""
+    if not suites.has_tests(folder):
+        return
+    for build in BUILDS if name in OF_THE_ALLOCATOR else (GCC,):
+        stage = f"pytest-{name}" + ("" if build is GCC else f"-{build.name}")
+        about = folder if build is GCC else f"{folder} on {build.folder.name}"
+        needs = () if name in WITHOUT_BUILD else (f"build-{build.name}",)
+        action = partial(suites.pytest, stage, folder, build=build)
+        yield Stage(stage, about, action, needs, fast=build is GCC)
 
 
 def all_stages() -> list[Stage]:
@@ -62,11 +70,7 @@ def all_stages() -> list[Stage]:
         *builds(),
         *(unit(build) for build in BUILDS),
         *(sanitizer(suite) for suite in suites.SANITIZERS),
-        *(
-            pytest(name, folder)
-            for name, folder in suites.PYTESTS.items()
-            if suites.has_tests(folder)
-        ),
+        *(stage for item in suites.PYTESTS.items() for stage in pytest(*item)),
         Stage(
             "boxes-page", "docs/boxes.md is current", checks.boxes_page, ("build-gcc",), fast=True
         ),

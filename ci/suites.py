@@ -107,12 +107,12 @@ def python_for_tests() -> str:
     return sys.executable if importlib.util.find_spec("pytest") else "/usr/bin/python3"
 
 
-def environment() -> dict[str, str]:
-    """What the pytest files may rely on."""
+def environment(build: Build) -> dict[str, str]:
+    """What the pytest files may rely on. `hak` itself is always that of the standard build."""
     paths = [str(ROOT / "analysis"), os.environ.get("PYTHONPATH", "")]
     return {
         "HAK_ROOT": str(ROOT),
-        "HAK_BUILD": str(GCC.folder),
+        "HAK_BUILD": str(build.folder),
         "HAK_PROGRAM": str(GCC.folder / "harness" / "hak"),
         "HAK_PYTHON": os.environ.get("HAK_PYTHON", sys.executable),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
@@ -121,9 +121,10 @@ def environment() -> dict[str, str]:
     }
 
 
-def pytest(name: str, folder: str, *, slow: bool, timeout: float) -> Outcome:
-    """The tests of one folder that are, or are not, marked slow."""
-    stage = f"pytest-{name}" + ("-slow" if slow else "")
+def pytest(
+    stage: str, folder: str, *, build: Build = GCC, slow: bool = False, timeout: float = 1800
+) -> Outcome:
+    """The tests of one folder that are, or are not, marked slow, on one build."""
     log = log_of(stage)
     junit = LOGS / f"{stage}.xml"
     junit.unlink(missing_ok=True)
@@ -133,7 +134,7 @@ def pytest(name: str, folder: str, *, slow: bool, timeout: float) -> Outcome:
         "-m", "slow" if slow else "not slow", f"--junitxml={junit}", ROOT / folder,
     ]
     # fmt: on
-    status = run(command, log, timeout=timeout, env=environment())
+    status = run(command, log, timeout=timeout, env=environment(build))
     if status == NO_TESTS_COLLECTED:
         return Outcome()
     outcomes = count_junit(junit) if junit.exists() else []
@@ -147,7 +148,7 @@ def slow_tests() -> Outcome:
     total = meson("slow-meson", GCC, ["slow"], timeout=3000)
     for name, folder in PYTESTS.items():
         if has_tests(folder):
-            total += pytest(name, folder, slow=True, timeout=3000)
+            total += pytest(f"slow-pytest-{name}", folder, slow=True, timeout=3000)
     return total
 
 

@@ -63,7 +63,7 @@ def run_stage(stage: Stage) -> Outcome:
         outcome = Outcome(failed=1, said=f"{type(error).__name__}: {error}")
     word = "FAILED" if outcome.failed else "ok"
     seconds = time.monotonic() - started
-    print(f"{word:7} {stage.name:16} {counts(outcome):32} {seconds:7.1f} s", flush=True)
+    print(f"{word:7} {stage.name:20} {counts(outcome):32} {seconds:7.1f} s", flush=True)
     if outcome.failed:
         print("".join(f"    {line}\n" for line in outcome.said.splitlines()), end="")
         print(f"    (all of it: {log_of(stage.name)})", flush=True)
@@ -79,7 +79,7 @@ def main() -> int:
     options = parse(stages)
     if options.list:
         for stage in stages:
-            print(f"{stage.name:16} {stage.about}{f'  (--{stage.only})' if stage.only else ''}")
+            print(f"{stage.name:20} {stage.about}{f'  (--{stage.only})' if stage.only else ''}")
         return 0
     clear_logs()
     total = Outcome()
@@ -87,7 +87,7 @@ def main() -> int:
     for stage in choose(stages, options):
         broken = failed.intersection(stage.needs)
         if broken:
-            print(f"{'-':7} {stage.name:16} not run: {', '.join(sorted(broken))} failed")
+            print(f"{'-':7} {stage.name:20} not run: {', '.join(sorted(broken))} failed")
             continue
         outcome = run_stage(stage)
         total += outcome
