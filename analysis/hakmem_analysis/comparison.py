@@ -131,7 +131,7 @@ def compare(
     base = arm_stats(pair.first) if n else None
     test = arm_stats(pair.second) if n else None
     rule = None
-    if base and test and has_ratio:
+    if base and test and has_ratio and not reasons:
         rule = apply_rule(base, test, run.plan.sign, run.plan.threshold_pct)
     references = tuple(
         reference(run, selection, cell, arm, treatment) for arm in run.plan.references

@@ -40,10 +40,12 @@ def score(forecast: Forecast | None, evidence: Evidence, is_aa: bool = False) ->
     delta, interval = evidence.delta_pct, evidence.ci95_pct
     if delta is None or evidence.verdict is Word.INVALID:
         return Score(low, high, "unknown", "nothing valid was measured")
+    if interval is None:
+        return Score(low, high, "unknown", "not enough runs")
     if low <= delta <= high:
         return Score(low, high, "met", "the estimate lies inside the forecast")
     side = "below" if delta < low else "above"
-    if interval is not None and interval[0] <= high and interval[1] >= low:
+    if interval[0] <= high and interval[1] >= low:
         text = f"the estimate lies {side} the forecast, the 95 % interval reaches it"
         return Score(low, high, "possible", text)
     return Score(low, high, "missed", f"the measurement lies {side} the forecast")

@@ -15,6 +15,7 @@ from ..units import Unit, signed, span
 from .style import BAND, BASELINE, GRID, INK, MUTED, REFERENCES, TREATMENT, styled, word_colour
 
 Array = NDArray[np.float64]
+FORECAST = "#8e6c9e"
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,6 @@ def interval_plot(
         colour = word_colour(word)
         _bar(axes, 0, evidence.delta_pct, evidence.ci95_pct, evidence.ci90_pct, colour)
         _bar(axes, 1, evidence.hl_pct, evidence.hl_ci95_pct, None, MUTED)
-        if forecast:
-            row = rows.index("forecast")
-            axes.plot(forecast, [row, row], color="#8e6c9e", linewidth=7, alpha=0.55, zorder=2)
         if len(differences_pct):
             row = rows.index("single blocks")
             heights = row + 0.12 * np.cos(np.arange(len(differences_pct)) * 2.4)
@@ -155,16 +153,42 @@ def interval_plot(
         axes.set_yticklabels(rows)
         axes.set_ylim(len(rows) - 0.4, -0.75)
         _include(axes, threshold_pct)
+        if forecast:
+            _forecast_bar(axes, rows.index("forecast"), forecast)
         delta = f"{signed(evidence.delta_pct)} % (95 % {span(evidence.ci95_pct)} %)"
         axes.set_title(f"{word}: {delta}", color=colour)
         axes.set_xlabel(
-            f"change in %, right is better   ·   shaded: ±{threshold_pct:g} % neutral band"
+            f"change in %, right is better   ·   thick: 90 %, thin: 95 %   ·   "
+            f"shaded: ±{threshold_pct:g} % neutral band"
         )
         axes.xaxis.label.set_fontsize(9)
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
     return figure
+
+
+def _forecast_bar(axes: Any, row: int, forecast: tuple[float, float]) -> None:
+    """The forecast range; one far away may widen the view to twice its width, beyond that it is an
+    arrow at the edge, so that the measurement stays readable."""
+    low, high = axes.get_xlim()
+    width = high - low
+    ends = (max(forecast[0], low - width / 2.0), min(forecast[1], high + width / 2.0))
+    is_in_view = ends[0] < ends[1]
+    if is_in_view:
+        axes.plot(ends, [row, row], color=FORECAST, linewidth=7, alpha=0.55, zorder=2)
+        axes.set_xlim(min(low, ends[0] - width * 0.03), max(high, ends[1] + width * 0.03))
+    if ends != forecast:
+        is_right = forecast[1] > ends[1]
+        axes.annotate(
+            f"{span(forecast, 1)} % →" if is_right else f"← {span(forecast, 1)} %",
+            xy=(0.99 if is_right else 0.01, row + (0.32 if is_in_view else 0.0)),
+            xycoords=("axes fraction", "data"),
+            ha="right" if is_right else "left",
+            va="center",
+            fontsize=9,
+            color=FORECAST,
+        )
 
 
 def _bar(

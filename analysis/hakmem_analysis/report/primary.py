@@ -181,7 +181,7 @@ def evidence_rows(item: Comparison) -> list[tuple[str, str]]:
         rows.append(
             (
                 "Sequential",
-                f"decided at the look of {e.look} blocks with Pocock levels "
+                f"judged at the look of {e.look} blocks with Pocock levels "
                 f"{levels.two_sided:.4f} (two-sided) and {levels.one_sided:.4f} (NEUTRAL tests)",
             )
         )
