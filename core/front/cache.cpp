@@ -51,12 +51,17 @@ void carve(Slab& slab, std::uint32_t wanted, Chain& chain, std::uint64_t mark) {
   }
 }
 
-std::uint32_t length_of(const Front& front, const Block* block, std::uint32_t limit) {
+/// Up to `limit` blocks from the head of a bin, each checked to be free; `end` is the link behind
+/// them.
+std::uint32_t walk(Front& front, Bin& bin, std::uint32_t limit, Block**& end) {
   std::uint32_t n = 0;
-  for (; block != &empty_block; block = block->next) {
-    if (HAK_UNLIKELY(block->mark != front.free_mark || ++n > limit)) {
-      misuse("free()", "free block was overwritten or freed twice", block);
+  end = &bin.head;
+  while (n < limit && *end != &empty_block) {
+    if (HAK_UNLIKELY((*end)->mark != front.free_mark)) {
+      misuse("free()", "free block was overwritten or freed twice", *end);
     }
+    end = &(*end)->next;
+    ++n;
   }
   return n;
 }
@@ -71,16 +76,22 @@ void give_back_tail(Front& front, Bin& bin, std::uint32_t keep, std::uint32_t co
   give_back(front, chain, count);
 }
 
+/// Gives all blocks of a bin back.
+void empty_bin(Front& front, unsigned cls) {
+  Bin& bin = front.bins[cls];
+  Block** end = nullptr;
+  give_back_tail(front, bin, 0, walk(front, bin, ~0U, end));
+  bin.known = 0;
+  bin.credit = bin_cap(cls);
+}
+
 /// Looks at one bin: blocks of a class that saw neither a free nor a refill for a whole round go
 /// back, or they would hold their slabs for ever.
 void sweep_one(Front& front) {
   const unsigned cls = front.sweep++ % kClassCount;
   Bin& bin = front.bins[cls];
   const bool idle = !bin.refilled && bin.credit == front.swept_credit[cls];
-  if (idle && bin.head != &empty_block) {
-    give_back_tail(front, bin, 0, length_of(front, bin.head, ~0U));
-    bin.credit = bin.cap;
-  }
+  if (idle && bin.head != &empty_block) empty_bin(front, cls);
   if (bin.credit == front.swept_credit[cls]) bin.refilled = false;
   front.swept_credit[cls] = bin.credit;
 }
@@ -121,18 +132,26 @@ void* refill(Front& front, unsigned cls) {
   return chain.head;
 }
 
+/// A thread that only frees gets nothing out of a cache, and blocks that stay here hold their slabs:
+/// where all that was freed since the last look is still there, the whole list goes back. Otherwise
+/// half of it does, if it is long or was not refilled. No more is walked than was freed, so the walk is
+/// over warm blocks.
 void trim(Front& front, unsigned cls) {
   ++front.stats.trims;
   Bin& bin = front.bins[cls];
-  // Between two looks the list grew by the credit at most, so a longer one has a circle in it.
-  std::uint32_t length = length_of(front, bin.head, bin.cap * 4U + 1024);
-  if (!bin.refilled || length > bin.cap / 2U) {
-    const std::uint32_t keep = length / 2;
+  const std::uint32_t cap = bin_cap(cls);
+  const std::uint32_t freed = cap - bin.known;
+  Block** end = nullptr;
+  const std::uint32_t length = walk(front, bin, freed, end);
+  if (length == freed) {
+    empty_bin(front, cls);
+  } else {
+    const std::uint32_t keep = !bin.refilled || length > cap / 2 ? length / 2 : length;
     give_back_tail(front, bin, keep, length - keep);
-    length = keep;
+    bin.known = static_cast<std::uint16_t>(keep);
+    bin.credit = cap - keep;
   }
   bin.refilled = false;
-  bin.credit = bin.cap - length;
   tick(front);
 }
 
@@ -162,11 +181,7 @@ void give_back(Front& front, Block* chain, std::uint32_t count) {
 
 void flush_all(Front& front) {
   flush_outboxes(front);
-  for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    Bin& bin = front.bins[cls];
-    give_back_tail(front, bin, 0, length_of(front, bin.head, ~0U));
-    bin.credit = bin.cap;
-  }
+  for (unsigned cls = 0; cls < kClassCount; ++cls) empty_bin(front, cls);
   C7Array& c7 = front.c7;
   while (c7.count > 0) {
     auto* block = static_cast<Block*>(c7.blocks[--c7.count]);

@@ -18,10 +18,16 @@ namespace hakmem {
 struct Bin {
   Block* head;
   std::uint32_t credit;  ///< frees until the list is looked at again
-  std::uint16_t cap;     ///< longest list that is kept
+  std::uint16_t known;   ///< length at the last look that saw the end of the list
   bool refilled;         ///< since the last look
   std::uint8_t unused;
 };
+
+/// Longest list that a bin keeps, more or less: 64 KiB of blocks, 4 to 256 of them.
+HAK_INLINE constexpr std::uint32_t bin_cap(unsigned cls) {
+  const std::uint32_t by_bytes = 64 * 1024 / class_info(cls).block_size;
+  return by_bytes > 256 ? 256 : by_bytes < 4 ? 4 : by_bytes;
+}
 
 static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
 

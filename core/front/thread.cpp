@@ -19,9 +19,6 @@ Block empty_block{nullptr, 0};
 namespace {
 
 constexpr std::size_t kMaxFronts = std::size_t{1} << 16;
-constexpr std::uint32_t kBinBytes = 64 * 1024;  ///< what a bin may keep, in bytes
-constexpr std::uint32_t kLongestBin = 256;
-constexpr std::uint32_t kShortestBin = 4;
 
 Front* fronts[kMaxFronts];  // by index; untouched pages of .bss cost nothing
 std::atomic<std::size_t> fronts_made;
@@ -35,21 +32,12 @@ bool exit_key_made;
 /// A thread that has ended for good: this_front is the stub, and it shall get no front again.
 thread_local bool this_thread_ended [[gnu::tls_model("initial-exec")]];
 
-std::uint16_t cap_of(unsigned cls) {
-  const std::uint32_t by_bytes = kBinBytes / class_info(cls).block_size;
-  const std::uint32_t cap = by_bytes > kLongestBin    ? kLongestBin
-                            : by_bytes < kShortestBin ? kShortestBin
-                                                      : by_bytes;
-  return static_cast<std::uint16_t>(cap);
-}
-
 void set_up(Front& front, std::size_t index) {
   front.free_mark = sealed.free_mark;
   front.token = std::uint64_t{index + 1} << kTokenShift;
   for (std::size_t i = 0; i < sizeof front.tiny_codes; ++i) front.tiny_codes[i] = tiny_code(i * 16);
   for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    const std::uint16_t cap = cap_of(cls);
-    front.bins[cls] = {&empty_block, cap, cap, false, 0};
+    front.bins[cls] = {&empty_block, bin_cap(cls), 0, false, 0};
   }
 }
 

@@ -1,5 +1,5 @@
-// What the test programs share: checks that end the process with one line on stderr, values that the
-// compiler cannot see through, and cases that are run by name.
+// What the test programs share: checks that end the process with one line on stderr, values that
+// the compiler cannot see through, and cases that are run by name.
 #pragma once
 
 #include <fcntl.h>
@@ -13,8 +13,7 @@
 #include <span>
 
 /// Unlike assert it stays in every build; the process ends with status 1, without handlers.
-#define CHECK(condition) \
-  ((condition) ? void() : failed_check(__FILE__, __LINE__, #condition))
+#define CHECK(condition) ((condition) ? void() : failed_check(__FILE__, __LINE__, #condition))
 
 [[noreturn, gnu::cold]] inline void failed_check(const char* file, int line, const char* what) {
   dprintf(STDERR_FILENO, "%s:%d: check failed: %s\n", file, line, what);

@@ -1,4 +1,5 @@
-// Kinds 4 and 5: sizes that cannot be had give NULL and ENOMEM in each form, and the old block stays.
+// Kinds 4 and 5: sizes that cannot be had give NULL and ENOMEM in each form, and the old block
+// stays.
 #include <malloc.h>
 
 #include <cerrno>
@@ -8,10 +9,10 @@
 namespace {
 
 constexpr std::size_t kTooLarge[] = {
-    SIZE_MAX,          SIZE_MAX - 1,      SIZE_MAX - 15,         SIZE_MAX - 16,
-    SIZE_MAX - 4095,   SIZE_MAX - 65536,  SIZE_MAX / 2 + 1,      SIZE_MAX / 2 + 4097,
-    SIZE_MAX / 2,      SIZE_MAX / 2 - 15, SIZE_MAX / 2 - 4096,   SIZE_MAX / 2 - (1 << 22),
-    SIZE_MAX / 4,      SIZE_MAX / 8 + 5,  std::size_t{1} << 50,  (std::size_t{1} << 48) + 1};
+    SIZE_MAX,        SIZE_MAX - 1,      SIZE_MAX - 15,        SIZE_MAX - 16,
+    SIZE_MAX - 4095, SIZE_MAX - 65536,  SIZE_MAX / 2 + 1,     SIZE_MAX / 2 + 4097,
+    SIZE_MAX / 2,    SIZE_MAX / 2 - 15, SIZE_MAX / 2 - 4096,  SIZE_MAX / 2 - (1 << 22),
+    SIZE_MAX / 4,    SIZE_MAX / 8 + 5,  std::size_t{1} << 50, (std::size_t{1} << 48) + 1};
 
 template <class Call>
 void fails(Call call) {
@@ -90,12 +91,10 @@ void works_afterwards() {
   free(p);
 }
 
-constexpr Case kCases[] = {{"plain_forms", plain_forms},
-                           {"aligned_forms", aligned_forms},
-                           {"huge_alignments", huge_alignments},
-                           {"overflowing_products", overflowing_products},
-                           {"old_block_intact", old_block_intact},
-                           {"works_afterwards", works_afterwards}};
+constexpr Case kCases[] = {
+    {"plain_forms", plain_forms},           {"aligned_forms", aligned_forms},
+    {"huge_alignments", huge_alignments},   {"overflowing_products", overflowing_products},
+    {"old_block_intact", old_block_intact}, {"works_afterwards", works_afterwards}};
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Kind 7: malloc_usable_size is at least what was asked, constant for the block's life, and writable.
+// Kind 7: malloc_usable_size is at least what was asked, constant for the block's life, and
+// writable.
 #include <malloc.h>
 
 #include "check.hpp"

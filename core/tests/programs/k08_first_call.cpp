@@ -1,5 +1,5 @@
-// Kind 8: each entry point as the first call of the process, before any constructor, and as the first
-// call of a thread. The case is named by the first argument, which .preinit_array sees too.
+// Kind 8: each entry point as the first call of the process, before any constructor, and as the
+// first call of a thread. The case is named by the first argument, which .preinit_array sees too.
 #include <malloc.h>
 #include <pthread.h>
 
@@ -39,7 +39,8 @@ constexpr Case kCases[] = {
     {"new", [] { operator delete(operator new(opaque<std::size_t>(40))); }},
     {"free", [] { free(opaque(to_free)); }},
     {"realloc_old", [] { free(realloc(opaque(to_free), to_free != nullptr ? 3000 : 1)); }},
-    {"malloc_usable_size", [] { CHECK((malloc_usable_size(to_free) >= 40) == (to_free != nullptr)); }},
+    {"malloc_usable_size",
+     [] { CHECK((malloc_usable_size(to_free) >= 40) == (to_free != nullptr)); }},
     {"malloc_trim", [] { malloc_trim(0); }},
     {"mallinfo2", [] { CHECK(mallinfo2().uordblks < SIZE_MAX / 2); }},
     {"mallopt", [] { mallopt(M_MMAP_THRESHOLD, 1 << 20); }},
@@ -52,8 +53,8 @@ void before_constructors(int argc, char** argv, char**) {
   }
 }
 
-[[gnu::section(".preinit_array"), gnu::used]] void (*const preinit)(int, char**, char**) =
-    before_constructors;
+[[gnu::section(".preinit_array"), gnu::used]] void (*const preinit)(int, char**,
+                                                                    char**) = before_constructors;
 
 void* thread_body(void* argument) {
   static_cast<const Case*>(argument)->run();

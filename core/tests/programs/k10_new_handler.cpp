@@ -1,5 +1,5 @@
-// Kind 10: operator new when memory is out, and afterwards. Where memory has to run out, the process is
-// started with an RLIMIT_AS of 256 MiB.
+// Kind 10: operator new when memory is out, and afterwards. Where memory has to run out, the
+// process is started with an RLIMIT_AS of 256 MiB.
 #include <sys/resource.h>
 
 #include <new>
@@ -39,7 +39,7 @@ void throws_after_three_calls(New allocate) {
 void handler_in_a_loop() {
   throws_after_three_calls([](std::size_t n) { return operator new(n); });
   throws_after_three_calls([](std::size_t n) { return operator new[](n); });
-  throws_after_three_calls([](std::size_t n) { return operator new(n, std::align_val_t{64}); });
+  throws_after_three_calls([](std::size_t n) { return operator new (n, std::align_val_t{64}); });
   throws_after_three_calls([](std::size_t n) { return operator new[](n, std::align_val_t{64}); });
 }
 
@@ -55,7 +55,8 @@ void nothrow_gives_null() {
   using std::nothrow;
   null_after_three_calls([](std::size_t n) { return operator new(n, nothrow); });
   null_after_three_calls([](std::size_t n) { return operator new[](n, nothrow); });
-  null_after_three_calls([](std::size_t n) { return operator new(n, std::align_val_t{64}, nothrow); });
+  null_after_three_calls(
+      [](std::size_t n) { return operator new (n, std::align_val_t{64}, nothrow); });
   null_after_three_calls(
       [](std::size_t n) { return operator new[](n, std::align_val_t{64}, nothrow); });
 }
@@ -79,7 +80,7 @@ void nothrow_with_handler_that_throws() {
   std::set_new_handler(throwing_handler);
   CHECK(operator new(opaque(kImpossible), std::nothrow) == nullptr);
   CHECK(operator new[](opaque(kImpossible), std::nothrow) == nullptr);
-  CHECK(operator new(opaque(kImpossible), std::align_val_t{64}, std::nothrow) == nullptr);
+  CHECK(operator new (opaque(kImpossible), std::align_val_t{64}, std::nothrow) == nullptr);
   CHECK(calls == 3);
   std::set_new_handler(nullptr);
 }

@@ -13,7 +13,8 @@ constexpr const char* kNames[] = {
     "malloc", "calloc", "realloc", "free", "aligned_alloc", "memalign", "posix_memalign", "valloc",
     "pvalloc", "malloc_usable_size", "reallocarray", "cfree", "free_sized", "free_aligned_sized",
     "malloc_trim", "mallinfo", "mallinfo2", "mallopt", "malloc_stats", "malloc_info",
-    // operator new and delete: plain, array, nothrow, aligned, aligned nothrow; sized, aligned sized.
+    // operator new and delete: plain, array, nothrow, aligned, aligned nothrow; sized, aligned
+    // sized.
     "_Znwm", "_Znam", "_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_t",
     "_ZnamSt11align_val_t", "_ZnwmSt11align_val_tRKSt9nothrow_t",
     "_ZnamSt11align_val_tRKSt9nothrow_t", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
@@ -55,7 +56,7 @@ constexpr Allocate kAllocate[] = {
     [](std::size_t n) { return operator new[](n); },
     [](std::size_t n) { return operator new(n, std::nothrow); },
     [](std::size_t n) { return operator new[](n, std::nothrow); },
-    [](std::size_t n) { return operator new(n, std::align_val_t{128}); },
+    [](std::size_t n) { return operator new (n, std::align_val_t{128}); },
     [](std::size_t n) { return operator new[](n, std::align_val_t{128}, std::nothrow); }};
 
 void by_free_sized(void* p, std::size_t n) {
@@ -84,7 +85,7 @@ constexpr Release kRelease[] = {
     [](void* p, std::size_t n) { operator delete(p, n); },
     [](void* p, std::size_t n) { operator delete[](p, n); },
     [](void* p, std::size_t) { operator delete(p, std::nothrow); },
-    [](void* p, std::size_t) { operator delete(p, std::align_val_t{16}); },
+    [](void* p, std::size_t) { operator delete (p, std::align_val_t{16}); },
     [](void* p, std::size_t n) { operator delete[](p, n, std::align_val_t{16}); },
     [](void* p, std::size_t) { operator delete[](p, std::align_val_t{16}, std::nothrow); }};
 

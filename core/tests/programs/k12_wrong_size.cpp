@@ -40,8 +40,8 @@ void wrong_sizes() {
     for (const std::size_t told : kSizes) {
       for (int i = 0; i < 20; ++i) operator delete(operator new(opaque(real)), opaque(told));
       operator delete[](operator new[](opaque(real)), opaque(told));
-      operator delete(operator new(opaque(real), std::align_val_t{64}), opaque(told),
-                      std::align_val_t{16});
+      operator delete (operator new (opaque(real), std::align_val_t{64}), opaque(told),
+                       std::align_val_t{16});
       if (free_sized != nullptr) free_sized(malloc(opaque(real)), opaque(told));
     }
   }

@@ -1,4 +1,5 @@
-// Kind 13: fork in a threaded program. The child mallocs, frees the parent's blocks, starts threads.
+// Kind 13: fork in a threaded program. The child mallocs, frees the parent's blocks, starts
+// threads.
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -95,7 +96,8 @@ int main(int argc, char** argv) {
     if (pid == 0) child(blocks, kBlocks, i);
     int status = 0;
     CHECK(waitpid(pid, &status, 0) == pid);
-    if (status != 0) dprintf(STDERR_FILENO, "child %u: status %#x\n", i, static_cast<unsigned>(status));
+    if (status != 0)
+      dprintf(STDERR_FILENO, "child %u: status %#x\n", i, static_cast<unsigned>(status));
     CHECK(status == 0);
   }
   stop = true;

@@ -1,5 +1,5 @@
-// Kinds 14 and 15: threads that end. Destructors that allocate, in several rounds; short lives by the
-// thousand, with and without blocks that outlive them: no growth.
+// Kinds 14 and 15: threads that end. Destructors that allocate, in several rounds; short lives by
+// the thousand, with and without blocks that outlive them: no growth.
 #include <pthread.h>
 
 #include <cstring>

@@ -96,9 +96,9 @@ void realloc_moves_pages() {
 
 /// Content survives each way of growing and shrinking, across all kinds of block.
 void realloc_across_kinds() {
-  constexpr std::size_t kSteps[] = {1,        100,      1000,     5000,    32768,   32769,
+  constexpr std::size_t kSteps[] = {1,        100,      1000,     5000,    32768,    32769,
                                     65536,    65537,    1 << 20,  5 << 20, 16 << 20, (16 << 20) + 1,
-                                    20 << 20, 40 << 20, 30 << 20, 1 << 20, 40000,   20000,
+                                    20 << 20, 40 << 20, 30 << 20, 1 << 20, 40000,    20000,
                                     1000,     17 << 20, 100,      1};
   void* p = malloc(1);
   fill(p, 1, 21);

@@ -22,7 +22,9 @@ struct AtEnd {
 
 AtEnd at_end;
 
-void exit_handler() { free(realloc(malloc(opaque<std::size_t>(100)), opaque<std::size_t>(100000))); }
+void exit_handler() {
+  free(realloc(malloc(opaque<std::size_t>(100)), opaque<std::size_t>(100000)));
+}
 
 void* never_ends(void* seed) {
   Random random(reinterpret_cast<std::uintptr_t>(seed));

@@ -1,4 +1,5 @@
-// Kind 21: functions that the allocator may need during its start-up, replaced by ones that allocate.
+// Kind 21: functions that the allocator may need during its start-up, replaced by ones that
+// allocate.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>

@@ -31,8 +31,10 @@ constexpr Source kSources[] = {
     {"not_canonical", [] { return reinterpret_cast<void*>(std::uintptr_t{0xABCD} << 48); }},
     {"top", [] { return reinterpret_cast<void*>(~std::uintptr_t{15}); }},
     {"inside_large", [] { return static_cast<void*>(static_cast<char*>(malloc(300000)) + 70000); }},
-    {"inside_direct", [] { return static_cast<void*>(static_cast<char*>(malloc(20 << 20)) + 4096); }},
-    {"free_slice", [] { return static_cast<void*>(static_cast<char*>(malloc(100000)) + (4 << 20)); }},
+    {"inside_direct",
+     [] { return static_cast<void*>(static_cast<char*>(malloc(20 << 20)) + 4096); }},
+    {"free_slice",
+     [] { return static_cast<void*>(static_cast<char*>(malloc(100000)) + (4 << 20)); }},
 };
 
 void by_free(void* p) { free(p); }

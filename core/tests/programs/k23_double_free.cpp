@@ -1,5 +1,5 @@
-// Kind 23: a block is freed twice. The process either aborts with a message, or at the least no block
-// is handed to two owners. Usage: k23_double_free SIZE WHEN
+// Kind 23: a block is freed twice. The process either aborts with a message, or at the least no
+// block is handed to two owners. Usage: k23_double_free SIZE WHEN
 #include <malloc.h>
 #include <pthread.h>
 

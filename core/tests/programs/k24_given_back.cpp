@@ -1,4 +1,5 @@
-// Kind 24: memory goes back after a peak: by itself after some calls, and nearly all by malloc_trim.
+// Kind 24: memory goes back after a peak: by itself after some calls, and nearly all by
+// malloc_trim.
 #include <malloc.h>
 #include <time.h>
 

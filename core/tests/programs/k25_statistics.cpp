@@ -126,12 +126,10 @@ void while_running() {
   CHECK(pthread_join(t, nullptr) == 0);
 }
 
-constexpr Case kCases[] = {{"live_is_live", live_is_live},
-                           {"runs_are_live", runs_are_live},
-                           {"mappings_are_live", mappings_are_live},
-                           {"failures_and_reallocs", failures_and_reallocs},
-                           {"after_threads", after_threads},
-                           {"while_running", while_running}};
+constexpr Case kCases[] = {
+    {"live_is_live", live_is_live},           {"runs_are_live", runs_are_live},
+    {"mappings_are_live", mappings_are_live}, {"failures_and_reallocs", failures_and_reallocs},
+    {"after_threads", after_threads},         {"while_running", while_running}};
 
 }  // namespace
 

@@ -1,0 +1,108 @@
+"""HAKMEM_REPORT: one valid JSON line a process, with the effective values."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from preload import ARMS, C7_ULTRA, DEPCHAIN, LAB, LIBRARIES, PLAIN, Arm, program, run
+from reports import report_of, reports
+
+BOXES = {
+    "HAKMEM_REFILL_BATCH",
+    "HAKMEM_PURGE_DELAY",
+    "HAKMEM_C7_ULTRA",
+    "HAKMEM_C7_ULTRA_HEADER_LIGHT",
+    "HAKMEM_C7_ULTRA_ALLOC_DEPCHAIN_OPT",
+}
+
+
+@pytest.mark.parametrize("arm", ARMS, ids=str)
+def test_effective_values_are_reported(arm: Arm, tmp_path: Path) -> None:
+    report = report_of(arm, tmp_path)
+    assert BOXES <= set(report["boxes"])
+    for name, box in report["boxes"].items():
+        expected = int(arm.env[name]) if name in arm.env else box["default"]
+        assert box["value"] == expected, name
+    assert report["library"] == ("lab" if arm.library == LAB else "standard")
+    assert report["event"] == "exit"
+
+
+@pytest.mark.parametrize(
+    ("arm", "variant"),
+    [
+        (PLAIN, "baseline"),
+        (LIBRARIES[1], "baseline"),
+        (C7_ULTRA, "c7_ultra"),
+        (DEPCHAIN, "c7_ultra_alloc_depchain_opt"),
+    ],
+    ids=str,
+)
+def test_every_entry_is_served_by_the_variant(arm: Arm, variant: str, tmp_path: Path) -> None:
+    report = report_of(arm, tmp_path)
+    assert report["variant"] == variant
+    assert set(report["entries"].values()) == {variant}
+    assert {"malloc", "free"} <= set(report["entries"])
+
+
+def test_data_boxes_are_used(tmp_path: Path) -> None:
+    report = report_of(PLAIN, tmp_path, [program("k25_statistics"), "live_is_live"])
+    assert report["boxes"]["HAKMEM_REFILL_BATCH"]["uses"] > 100
+    assert report["stats"]["refills"] > 100
+    one = report_of(
+        Arm("batch-1", PLAIN.library, {"HAKMEM_REFILL_BATCH": "1"}),
+        tmp_path / "..",
+        [program("k25_statistics"), "live_is_live"],
+    )
+    assert one["stats"]["refills"] > 4 * report["stats"]["refills"]
+
+
+def test_purge_decisions_are_counted(tmp_path: Path) -> None:
+    report = report_of(PLAIN, tmp_path, [program("k24_given_back")])
+    assert report["boxes"]["HAKMEM_PURGE_DELAY"]["uses"] > 0
+
+
+@pytest.mark.parametrize(("light", "uses"), [("0", True), ("1", True)])
+def test_header_light_is_used_by_refills(light: str, uses: bool, tmp_path: Path) -> None:
+    arm = Arm("c7", LAB, {**C7_ULTRA.env, "HAKMEM_C7_ULTRA_HEADER_LIGHT": light})
+    report = report_of(arm, tmp_path, [program("k25_statistics"), "live_is_live"])
+    assert (report["boxes"]["HAKMEM_C7_ULTRA_HEADER_LIGHT"]["uses"] > 0) is uses
+
+
+def test_shape_boxes_have_no_count_outside_the_observe_build(tmp_path: Path) -> None:
+    report = report_of(DEPCHAIN, tmp_path)
+    if report["profile"] == "observe":
+        pytest.skip("the observe build counts them")
+    assert report["boxes"]["HAKMEM_C7_ULTRA"]["uses"] is None
+
+
+def test_each_process_appends_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    script = "/bin/true; /bin/true; (exit 3); /bin/true"
+    done = run(PLAIN, ["/bin/sh", "-c", script], env={"HAKMEM_REPORT": str(path)})
+    assert done.returncode == 0
+    pids = [report["pid"] for report in reports(path)]
+    assert len(pids) >= 4 and len(set(pids)) == len(pids)
+
+
+def test_child_of_fork_reports_itself(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    run(PLAIN, [program("k13_fork"), "5"], env={"HAKMEM_REPORT": str(path)})
+    assert len({report["pid"] for report in reports(path)}) == len(reports(path)) >= 6
+
+
+def test_report_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "no" / "such" / "folder"
+    done = run(PLAIN, ["/bin/true"], env={"HAKMEM_REPORT": str(path)})
+    assert done.returncode == 0
+    assert done.stderr == f"hakmem: cannot write the report to {path}\n"
+
+
+def test_report_is_left_whole_in_an_existing_file(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text('{"earlier": 1}\n', encoding="utf-8")
+    os.chmod(path, 0o644)
+    run(PLAIN, ["/bin/true"], env={"HAKMEM_REPORT": str(path)})
+    assert reports(path)[0] == {"earlier": 1} and len(reports(path)) == 2
