@@ -31,7 +31,7 @@ def _report(args: argparse.Namespace) -> int:
         made.write(target)
         print(headline(made.verdict))
         print(f"report: {target / 'report.md'}")
-    return made.verdict.gate_code() if args.gate else made.verdict.exit_code
+    return made.verdict.gate_code(args.gate)
 
 
 class _UsageError(Exception):
@@ -106,7 +106,11 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--out", type=Path, help="write here instead of into the folder")
     report.add_argument("--arms", nargs=2, metavar=("BASELINE", "TREATMENT"), help="benchmarks")
     report.add_argument("--metric", help="field of google-benchmark JSON (default: real_time)")
-    report.add_argument("--gate", action="store_true", help="exit 10 for NO-GO, 11 for UNDECIDED")
+    report.add_argument(
+        "--gate",
+        choices=("no-go", "undecided"),
+        help="exit 10 for NO-GO; with undecided also 11 for UNDECIDED",
+    )
     report.set_defaults(run=_report)
     watch = commands.add_parser("watch", help="running estimates: `estimate DIR` lines on stdin")
     watch.set_defaults(run=_watch)
@@ -150,11 +154,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except errors.AnalysisError as error:
         print(f"hak: {error}", file=sys.stderr)
-        return errors.DATA_ERROR
+        return error.code
     except _UsageError as error:
         parser.error(str(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return errors.DATA_ERROR
+        return errors.IO_ERROR
     except KeyboardInterrupt:
         return errors.INTERRUPTED

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 OK = 0
-DATA_ERROR = 1  # a file is missing, damaged, of a higher format, or cannot be written
-USAGE_ERROR = 2
+USAGE_ERROR = 2  # wrong arguments
+DATA_ERROR = 4  # a file is missing, damaged, of a higher format, or holds what cannot be used
+IO_ERROR = 5  # the machine refused: disk full, read-only folder
 GATE_NO_GO = 10  # only with --gate
-GATE_UNDECIDED = 11  # only with --gate
+GATE_UNDECIDED = 11  # only with --gate undecided
 INVALID = 12
 INTERRUPTED = 130
 
@@ -14,12 +15,13 @@ INTERRUPTED = 130
 class AnalysisError(Exception):
     """A problem with the data that a person can mend.
 
-    Takes where it is (file, and line where known), what is wrong, and what to do about it. Prints
-    as one line.
+    Takes where it is (file, and line where known), what is wrong, what to do about it, and the exit
+    code. Prints as one line.
     """
 
-    def __init__(self, where: str, what: str, advice: str) -> None:
+    def __init__(self, where: str, what: str, advice: str, code: int = DATA_ERROR) -> None:
         self.where = where
         self.what = what
         self.advice = advice
+        self.code = code
         super().__init__(f"{where}: {what}; {advice}")

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .errors import AnalysisError
+from .errors import IO_ERROR, AnalysisError
 
 FORMAT = 1
 Json = dict[str, Any]
@@ -74,7 +74,10 @@ def write_text(path: Path, text: str) -> None:
             os.unlink(temporary)
         reason = error.strerror or str(error)
         raise AnalysisError(
-            str(path), f"cannot be written ({reason})", "make room or choose another folder"
+            str(path),
+            f"cannot be written ({reason})",
+            "make room or choose another folder",
+            IO_ERROR,
         ) from None
 
 

@@ -165,7 +165,7 @@ def metrics_of(record: Json) -> dict[str, float | None]:
     if isinstance(latency, dict):
         for name, value in latency.items():
             if isinstance(value, (int, float)):
-                metrics[f"latency_ns.{name}"] = value
+                metrics.setdefault(f"latency_ns.{name}", value)
     return metrics
 
 

@@ -10,6 +10,8 @@ from .errors import AnalysisError
 from .files import Json
 from .stats.sequential import DEFAULT_LOOKS
 
+NOT_BOXES = ("HAKMEM_REPORT", "HAKMEM_STRICT")  # settings of the allocator that are no boxes
+
 
 @dataclass(frozen=True)
 class Arm:
@@ -21,6 +23,15 @@ class Arm:
     env: dict[str, str]
     sha256: str | None
     build_id: str | None
+
+    @property
+    def boxes(self) -> dict[str, str]:
+        """The box variables among `env`."""
+        return {
+            name: value
+            for name, value in self.env.items()
+            if name.startswith("HAKMEM_") and name not in NOT_BOXES
+        }
 
     @property
     def is_hakmem(self) -> bool:
@@ -190,10 +201,10 @@ def _box(experiment: Json, arms: tuple[Arm, ...]) -> tuple[str | None, tuple[Any
         return str(experiment["box"]), (values[0], values[1])
     base = next(arm for arm in arms if arm.role == "baseline")
     test = next(arm for arm in arms if arm.role == "treatment")
-    names = sorted(set(base.env) | set(test.env))
-    different = [name for name in names if base.env.get(name) != test.env.get(name)]
+    names = sorted(set(base.boxes) | set(test.boxes))
+    different = [name for name in names if base.boxes.get(name) != test.boxes.get(name)]
     if base.library == test.library and len(different) == 1:
-        return different[0], (base.env.get(different[0]), test.env.get(different[0]))
+        return different[0], (base.boxes.get(different[0]), test.boxes.get(different[0]))
     return None, None
 
 

@@ -53,8 +53,8 @@ def boxes_under_test(run: Run) -> list[str]:
     base = run.plan.baseline
     names: set[str] = set()
     for arm in run.plan.treatments:
-        for name in set(arm.env) | set(base.env):
-            if arm.env.get(name) != base.env.get(name):
+        for name in set(arm.boxes) | set(base.boxes):
+            if arm.boxes.get(name) != base.boxes.get(name):
                 names.add(name)
     return sorted(names)
 
@@ -72,7 +72,7 @@ def arm_proof(run: Run, arm: Arm) -> ArmProof:
     rows = run.samples[run.samples["arm"] == arm.name]
     proofs = [proof for proof in rows["proof"] if isinstance(proof, dict)]
     reports = _reports(rows)
-    boxes = sorted(set(arm.env) | set(boxes_under_test(run))) if reports else []
+    boxes = sorted(set(arm.boxes) | set(boxes_under_test(run))) if reports else []
     first = proofs[0] if proofs else {}
     return ArmProof(
         arm=arm.name,
@@ -114,37 +114,33 @@ def _box_problems(run: Run, arm: Arm, rows: pd.DataFrame) -> list[str]:
         must_report = tested and arm.role != "reference"
         return [f"{arm.name}: the allocator gave no report"] if must_report else []
     problems = []
-    for box in sorted(arm.env):
-        if not box.startswith("HAKMEM_") or not any(box in (r.get("boxes") or {}) for r in reports):
-            if box in tested:
-                problems.append(f"{arm.name}: {box} is not among the boxes that it reported")
+    for box in sorted(arm.boxes):
+        if not any(box in (report.get("boxes") or {}) for report in reports):
+            problems.append(f"{arm.name}: {box} is not among the boxes that it reported")
             continue
         found = [_box_field(report, box, "value") for report in reports]
-        wrong = sum(not _same_value(arm.env[box], value) for value in found)
+        wrong = sum(not _same_value(arm.boxes[box], value) for value in found)
         if wrong:
             problems.append(
-                f"{arm.name}: {box} was not {arm.env[box]} in {wrong} of {len(found)} runs"
+                f"{arm.name}: {box} was not {arm.boxes[box]} in {wrong} of {len(found)} runs"
             )
     return problems + _use_problems(run, arm, reports, tested)
 
 
-def _turns_on(run: Run, arm: Arm, box: str) -> bool:
-    """Whether `arm` turns `box` on: its value is above 0, or no arm's is and it is a treatment."""
-
-    def is_on(other: Arm) -> bool:
-        try:
-            return int(other.env.get(box, "0")) > 0
-        except ValueError:
-            return True
-
-    nobody = not any(is_on(other) for other in run.plan.arms if other.role != "reference")
-    return is_on(arm) or (nobody and arm.role == "treatment")
+def _turns_on(arm: Arm, reports: list[Json], box: str) -> bool:
+    """Whether `arm` gives `box` another value than its default, so that its use must show. Where no
+    report says the default, 0 counts as it."""
+    if box not in arm.boxes:
+        return False
+    defaults = [_box_field(report, box, "default") for report in reports]
+    default = next((value for value in defaults if value is not None), 0)
+    return not _same_value(arm.boxes[box], default)
 
 
 def _use_problems(run: Run, arm: Arm, reports: list[Json], tested: list[str]) -> list[str]:
     problems = []
     for box in tested:
-        if not _turns_on(run, arm, box):
+        if not _turns_on(arm, reports, box):
             continue
         uses, executed = _least_use(reports, box), executed_in_observe(run, arm.name, box)
         if uses == 0:
@@ -164,6 +160,7 @@ def arm_problems(run: Run, selection: Selection, cell: str, arm: Arm) -> list[st
     """Why one arm of one cell cannot be believed; empty where it can."""
     failed = selection.failed
     failed = failed[(failed["cell"] == cell) & (failed["arm"] == arm.name)]
+    failed = failed[(failed["status"] != "timeout") | failed["void"].isna()]
     problems = [
         f"{arm.name}: {count} of its runs ended in {status}{_detail(failed, status)}"
         for status, count in failed["status"].value_counts(sort=False).items()
@@ -215,4 +212,4 @@ def same_binary(run: Run, treatment: Arm) -> bool:
         if base.sha256 and treatment.sha256
         else base.library == treatment.library
     )
-    return is_same_library and base.env == treatment.env
+    return is_same_library and base.boxes == treatment.boxes

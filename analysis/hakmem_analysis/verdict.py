@@ -55,9 +55,13 @@ class Verdict:
         )
         return errors.INVALID if is_invalid else errors.OK
 
-    def gate_code(self) -> int:
-        """The exit code with --gate: NO-GO 10, UNDECIDED 11, else exit_code."""
-        codes = {Word.NO_GO: errors.GATE_NO_GO, Word.UNDECIDED: errors.GATE_UNDECIDED}
+    def gate_code(self, gate: str | None) -> int:
+        """The exit code with --gate "no-go" (NO-GO 10) or "undecided" (also UNDECIDED 11)."""
+        codes = {}
+        if gate is not None:
+            codes[Word.NO_GO] = errors.GATE_NO_GO
+        if gate == "undecided":
+            codes[Word.UNDECIDED] = errors.GATE_UNDECIDED
         return self.exit_code or codes.get(self.decision, errors.OK)
 
 

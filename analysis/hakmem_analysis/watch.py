@@ -28,12 +28,14 @@ Key = tuple[str, int, int]  # cell, block, attempt
 
 @dataclass
 class Folder:
-    """What is known of one result folder so far; `offset` is the end of the last whole line."""
+    """What is known of one result folder so far; `offset` is the end of the last whole line, `tail`
+    that line itself: where it no longer stands there, the file was rewritten."""
 
     path: Path
     plan: Plan
     offset: int = 0
     line: int = 0
+    tail: bytes = b""
     values: dict[Key, dict[str, float]] = field(default_factory=dict)
     void: set[Key] = field(default_factory=set)
 
@@ -46,20 +48,21 @@ def open_folder(path: Path) -> Folder:
 
 
 def refresh(folder: Folder) -> bool:
-    """Takes in the lines that were added. False where the file has become shorter (a resumed run
-    dropped a cut record): then the folder must be opened anew."""
+    """Takes in the lines that were added. False where the file is no longer the one that was read (a
+    block became void, a resumed run dropped a cut record): then the folder must be opened anew."""
     name = folder.path / "samples.jsonl"
     if not name.exists():
         return folder.offset == 0
-    if name.stat().st_size < folder.offset:
-        return False
     with name.open("rb") as stream:
-        stream.seek(folder.offset)
+        stream.seek(folder.offset - len(folder.tail))
+        if stream.read(len(folder.tail)) != folder.tail:
+            return False
         added = stream.read()
     whole = added[: added.rfind(b"\n") + 1]
-    for line in whole.splitlines():
+    for line in whole.splitlines(keepends=True):
         folder.line += 1
         _take(folder, parse_sample(line, f"{name}:{folder.line}", folder.line))
+        folder.tail = line
     folder.offset += len(whole)
     return True
 

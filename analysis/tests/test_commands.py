@@ -41,11 +41,12 @@ def test_raw_data_on_stdout(capsys, tmp_path):
 
 
 def test_gate_turns_words_into_exit_codes(tmp_path):
-    assert main(["report", "--data", str(DATA), "--gate"]) == 11
+    assert main(["report", "--data", str(DATA), "--gate", "undecided"]) == 11
     make_run(tmp_path / "a", Fake(effects={"treatment": -4.0}))
-    assert main(["report", str(tmp_path / "a"), "--gate"]) == 10
+    assert main(["report", str(tmp_path / "a"), "--gate", "undecided"]) == 10
     make_run(tmp_path / "b")
-    assert main(["report", str(tmp_path / "b"), "--gate"]) == 0
+    assert main(["report", str(tmp_path / "b"), "--gate", "undecided"]) == 0
+    assert main(["report", "--data", str(DATA), "--gate", "no-go"]) == 0
 
 
 def gbench(path: Path, names: tuple[str, ...], count: int = 8) -> Path:
@@ -67,9 +68,9 @@ def test_google_benchmark_json_is_unpaired(capsys, tmp_path):
     text = capsys.readouterr().out
     assert "STRONG GO" in text and "8 runs per arm, unpaired" in text
     arguments = ["--arms", "BM_new", "BM_old", "--metric", "items_per_second"]
-    assert main(["report", "--data", str(path), *arguments, "--gate"]) == 10
+    assert main(["report", "--data", str(path), *arguments, "--gate", "undecided"]) == 10
     three = gbench(tmp_path / "h.json", ("a", "b", "c"))
-    assert main(["report", "--data", str(three)]) == 1
+    assert main(["report", "--data", str(three)]) == 4
     assert "it holds 3 benchmarks; name two with --arms" in capsys.readouterr().err
 
 
@@ -87,7 +88,7 @@ def test_google_benchmark_json_is_unpaired(capsys, tmp_path):
 def test_bad_raw_data_is_one_line(capsys, tmp_path, content, message):
     path = tmp_path / "raw.json"
     path.write_text(content)
-    assert main(["report", "--data", str(path)]) == 1
+    assert main(["report", "--data", str(path)]) == 4
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1 and error.startswith("hak: ")
 
@@ -114,7 +115,7 @@ def test_a_folder_that_cannot_be_written_keeps_the_old_report(capsys, tmp_path):
     before = (folder / "report.md").read_bytes()
     shutil.rmtree(folder / "plots")
     (folder / "plots").write_text("in the way")
-    assert main(["report", str(folder)]) == 1
+    assert main(["report", str(folder)]) == 5
     assert "cannot be written" in capsys.readouterr().err
     assert (folder / "report.md").read_bytes() == before
     assert not [p for p in folder.iterdir() if p.name.startswith(".")]
@@ -148,6 +149,18 @@ def test_watch_follows_a_growing_file(tmp_path):
     assert answer(known, f"estimate {folder}")["cells"]["random_mixed"]["n"] == counts[2]
     (folder / "samples.jsonl").write_bytes(content[: len(content) // 2] + b"rubbish\n")
     assert "is damaged" in answer(known, f"estimate {folder}")["error"]
+
+
+def test_watch_notices_a_rewritten_file(tmp_path):
+    folder = make_run(tmp_path / "r")
+    known: dict = {}
+    assert answer(known, f"estimate {folder}")["cells"]["random_mixed"]["n"] == 10
+    lines = (folder / "samples.jsonl").read_text().splitlines()
+    voided = [{**json.loads(x), "void": "steal"} for x in lines if json.loads(x)["block"] == 1]
+    kept = [json.loads(x) for x in lines if json.loads(x)["block"] != 1]
+    text = "".join(json.dumps(r) + "\n" for r in [*voided, *kept])
+    (folder / "samples.jsonl").write_text(text)
+    assert answer(known, f"estimate {folder}")["cells"]["random_mixed"]["n"] == 9
 
 
 def test_watch_agrees_with_the_report(tmp_path):
@@ -210,7 +223,7 @@ def test_history_lists_and_scores(capsys, tmp_path):
     assert [(e["path"], e["box"]) for e in content["entries"]] == [("quickstart/b", BOX)]
     assert main(["history", str(results), "--workload", "larson"]) == 0
     assert capsys.readouterr().out == "No results.\n"
-    assert main(["history", str(tmp_path / "none")]) == 1
+    assert main(["history", str(tmp_path / "none")]) == 4
 
 
 def test_calibration_of_an_honest_machine(tmp_path):
@@ -243,7 +256,7 @@ def test_calibration_finds_a_slot_effect_and_a_biased_arm(tmp_path):
 
 def test_calibration_refuses_an_ab_run(capsys, tmp_path):
     folder = make_run(tmp_path / "r")
-    assert main(["calibrate-report", str(folder)]) == 1
+    assert main(["calibrate-report", str(folder)]) == 4
     assert "it is no A/A run" in capsys.readouterr().err
 
 

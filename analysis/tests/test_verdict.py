@@ -116,7 +116,7 @@ def test_interrupted_samples_are_no_failure(tmp_path):
     verdict = judged(tmp_path, Fake(change=change, status="interrupted"))
     assert verdict.decision is Word.UNDECIDED
     assert verdict.primary.evidence.text == "incomplete: 9 of 10 blocks"
-    assert verdict.exit_code == 0 and verdict.gate_code() == 11
+    assert verdict.exit_code == 0 and verdict.gate_code("undecided") == 11
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_interrupted_samples_are_no_failure(tmp_path):
         (with_proof(ok=False, problems=["libc serves malloc"]), "libc serves malloc"),
         (with_proof(sha256="other"), "not the one of the manifest"),
         (with_box(value=1), f"{BOX} was not 16 in 10 of 10 runs"),
-        (with_box(uses=0), f"{BOX} was never used"),
-        (with_box(uses=None), "nothing proves that"),
+        (with_box(uses=0, default=1), f"{BOX} was never used"),
+        (with_box(uses=None, default=1), "nothing proves that"),
         (with_proof(report=None), "gave no report"),
         (lambda r: {**r, "proof": None}, "no proof of execution in 10 of 10 runs"),
         (lambda r: {**r, "checksum": f"x{r['arm']}"}, "checksum differs between runs with seed 42"),
@@ -145,7 +145,7 @@ def test_a_shape_is_proven_by_its_variant_or_the_observe_run(tmp_path):
         def change(record):
             if record["arm"] == "treatment":
                 record["proof"]["report"]["variant"] = variant
-                record["proof"]["report"]["boxes"][BOX]["uses"] = None
+                record["proof"]["report"]["boxes"][BOX].update(uses=None, default=1)
             return record
 
         return change
@@ -158,6 +158,29 @@ def test_a_shape_is_proven_by_its_variant_or_the_observe_run(tmp_path):
     fake = Fake(change=shaped("refill"), manifest=never)
     reasons = judged(tmp_path / "c", fake).primary.invalid_reasons
     assert reasons == (f"treatment: {BOX} was never executed in the observe pre-run",)
+
+
+def test_variables_that_are_no_boxes_prove_nothing(tmp_path):
+    folder = make_run(tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for index, arm in enumerate(manifest["arms"]):
+        arm["env"] |= {"HAK_PAD": "x" * index, "HAKMEM_STRICT": "1", "HAKMEM_REPORT": str(index)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    run = load_run(folder)
+    assert run.plan.box == BOX and judge_run(run).decision is Word.STRONG_GO
+
+
+def test_a_timeout_counts_unless_its_block_is_void(tmp_path):
+    def late(void):
+        def change(record):
+            if record["arm"] == "treatment" and record["block"] == 2:
+                record.update(status="timeout", void=void)
+            return record
+
+        return change
+
+    assert judged(tmp_path / "a", Fake(change=late(None))).decision is Word.INVALID
+    assert judged(tmp_path / "b", Fake(change=late("steal"))).decision is Word.STRONG_GO
 
 
 def test_same_binary_is_announced(tmp_path):
@@ -223,7 +246,7 @@ def test_another_cell_guards_the_metric(tmp_path):
         return record
 
     verdict = judged(tmp_path, Fake(cells=("random_mixed", "larson"), change=slow))
-    assert verdict.decision_text == "NO-GO (guard)" and verdict.gate_code() == 10
+    assert verdict.decision_text == "NO-GO (guard)" and verdict.gate_code("no-go") == 10
     states = {(g.cell, g.metric): g.state for g in verdict.guards}
     assert states["larson", "ops_per_s"] == "FAIL"
     assert states["random_mixed", "peak_rss_kib"] == "PASS"

@@ -71,7 +71,7 @@ def next_steps(verdict: Verdict, run_hint: str) -> list[str]:
     elif word is Word.UNDECIDED:
         steps.append(f"Complete the run or start a fresh one{run_hint}.")
     elif word in (Word.GO, Word.STRONG_GO):
-        steps.append("Confirm in a fresh run before any default changes (`hak promote`).")
+        steps.append("Confirm in a second, fresh run before any default changes (`hak promote`).")
     elif word is Word.NO_GO:
         steps.append(
             "Keep the worse arm off. If it has no other use, remove the box when it expires."

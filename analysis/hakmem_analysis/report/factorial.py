@@ -22,14 +22,14 @@ def find_square(plan: Plan) -> tuple[str, str, tuple[Arm, Arm, Arm, Arm]] | None
     are the product of two values of two variables and the baseline is a corner; else None."""
     base = plan.baseline
     arms = [arm for arm in plan.arms if arm.role != "reference" and arm.library == base.library]
-    names = sorted({name for arm in arms for name in arm.env})
-    values = {name: sorted({arm.env.get(name, "") for arm in arms}) for name in names}
+    names = sorted({name for arm in arms for name in arm.boxes})
+    values = {name: sorted({arm.boxes.get(name, "") for arm in arms}) for name in names}
     varying = [name for name in names if len(values[name]) > 1]
     if len(varying) != 2 or any(len(values[name]) != 2 for name in varying):
         return None
     corner = {}
     for arm in arms:
-        corner[tuple(arm.env.get(n, "") != base.env.get(n, "") for n in varying)] = arm
+        corner[tuple(arm.boxes.get(n, "") != base.boxes.get(n, "") for n in varying)] = arm
     if len(arms) != 4 or set(corner) != set(product((False, True), repeat=2)):
         return None
     picked = (

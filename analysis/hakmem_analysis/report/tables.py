@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 def arm_title(arm: Arm, box: str | None) -> str:
     """ "baseline (HAKMEM_X=0)", or with the library where that is what differs."""
-    if box is not None and box in arm.env:
-        return f"{arm.name} ({box}={arm.env[box]})"
+    if box is not None and box in arm.boxes:
+        return f"{arm.name} ({box}={arm.boxes[box]})"
     return f"{arm.name} ({arm.library})" if arm.name != arm.library else arm.name
 
 
