@@ -132,10 +132,10 @@ void* refill(Front& front, unsigned cls) {
   return chain.head;
 }
 
-/// A thread that only frees gets nothing out of a cache, and blocks that stay here hold their slabs:
-/// where all that was freed since the last look is still there, the whole list goes back. Otherwise
-/// half of it does, if it is long or was not refilled. No more is walked than was freed, so the walk is
-/// over warm blocks.
+/// A thread that only frees gets nothing out of a cache, and blocks that stay here hold their
+/// slabs: where all that was freed since the last look is still there, the whole list goes back.
+/// Otherwise half of it does, if it is long or was not refilled. No more is walked than was freed,
+/// so the walk is over warm blocks.
 void trim(Front& front, unsigned cls) {
   ++front.stats.trims;
   Bin& bin = front.bins[cls];

@@ -10,6 +10,8 @@ namespace hakmem {
 
 namespace {
 
+constexpr std::size_t kLargestRun = std::size_t{1} << 40;  ///< an arena has no more
+
 std::uint32_t slices_for(std::size_t size) {
   return static_cast<std::uint32_t>((size + kSliceSize - 1) >> kSliceShift);
 }
@@ -53,7 +55,11 @@ void* try_large(std::size_t size, std::size_t alignment, bool* zeroed) {
     if (void* p = run_alloc(size, alignment, zeroed)) return p;
   }
   void* p = direct_alloc(size, alignment);
-  if (p == nullptr) return nullptr;
+  if (p == nullptr) {
+    // A limit on address space: what the arenas hold of it may still do.
+    const bool fits = size <= kLargestRun && size > kMaxRunBytes && alignment <= kSuperSlabSize;
+    return fits ? run_alloc(size, alignment, zeroed) : nullptr;
+  }
   if (zeroed != nullptr) *zeroed = true;
   account(0, 1, 0);  // the table of mappings knows their bytes
   return p;

@@ -64,6 +64,8 @@ void send_remote(Slab* record, const Chain& chain) {
 }
 
 void free_remote(Front& front, Slab* record, Block* block) {
+  if (HAK_UNLIKELY(block->mark == front.free_mark))
+    misuse("free()", "block was freed twice", block);
   block->mark = front.free_mark;
   const std::size_t slice = address(record) / sizeof(Slab);
   Outbox& box = front.outboxes[(slice ^ slice >> 4) % kOutboxes];

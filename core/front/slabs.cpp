@@ -106,6 +106,8 @@ void unlist_slab(Front& front, Slab* slab) {
 }
 
 void retire_slab(Front& front, Slab* slab, bool keep_last) {
+  // A front whose thread has ended keeps nothing: nobody would use it soon.
+  keep_last &= front.state.load(std::memory_order_relaxed) == FrontState::active;
   if (keep_last && front.with_room[slab->cls] == slab && slab->next == nullptr) return;
   check_all_free(slab);
   unlist_slab(front, slab);

@@ -66,6 +66,7 @@ void small_free(Slab* slab, void* p) {
   Block* block = block_of(slab->cls, p);
   Front* owner = owner_of(slab);
   if (front == nullptr) {
+    if (block->mark == sealed.free_mark) misuse("free()", "block was freed twice", p);
     block->mark = sealed.free_mark;
     send_remote(slab, {block, block, 1});
   } else if (owner != front) {
