@@ -81,6 +81,7 @@ class ArmReader {
     read_references();
     order_roles();
     share_names();
+    if (!missing_.empty()) throw Failure(Exit::missing, missing_);
   }
 
  private:
@@ -162,8 +163,12 @@ class ArmReader {
       return find_library(name, places_);
     } catch (const Failure& failure) {
       if (failure.code() == Exit::usage) check_.fail(path, failure.what());
-      throw;
+      if (missing_.empty()) missing_ = failure.what();  // errors of the file come first
     }
+    Library library;
+    library.name = name;
+    library.hakmem = name == "lab" || name == "standard";
+    return library;
   }
 
   /// `path` is where the arm stands in the file, `library_path` where its library does.
@@ -234,6 +239,7 @@ class ArmReader {
   Experiment* result_;
   Env base_env_;
   std::string library_ = "lab";
+  std::string missing_;  ///< what to say of a library that is not there
 };
 
 }  // namespace

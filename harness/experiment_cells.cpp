@@ -169,8 +169,12 @@ void append(const Checker& check, const std::string& path, std::vector<Cell> add
     for (int i = 2; cell.program() && has_cell(*cells, cell.name); ++i) {
       cell.name = plain + " " + std::to_string(i);
     }
-    if (has_cell(*cells, cell.name))
-      check.fail(path, "the cell " + cell.name + " stands here twice");
+    const bool again = std::any_of(cells->begin(), cells->end(), [&](const Cell& other) {
+      return other.workload == cell.workload && other.params == cell.params && !cell.program();
+    });
+    if (again || has_cell(*cells, cell.name)) {
+      check.fail(path, "the cell " + plain + " stands here twice");
+    }
     if (cells->size() == kMostCells) check.fail("workloads", "too many cells");
     cells->push_back(std::move(cell));
   }

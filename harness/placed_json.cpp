@@ -13,6 +13,8 @@ namespace hakmem::harness {
 
 namespace {
 
+constexpr std::size_t kDeepest = 32;  // objects and lists within one another
+
 /// Feeds the parser and tells the handler how far it has read.
 class CountingIterator {
  public:
@@ -127,6 +129,10 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
   bool open(Json value) {
+    if (frames_.size() == kDeepest) {
+      throw Failure(Exit::usage, result_->file + ":" + std::to_string(line(0)) +
+                                     ": not an experiment: nested too deeply");
+    }
     std::string path;
     Json* const here = place(std::move(value), 0, &path);
     frames_.push_back({here, path, {}});

@@ -63,7 +63,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::string best;
   std::size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(name, candidate);
+    const bool begins = name.size() >= 3 && candidate.starts_with(name);  // cut short, not mistyped
+    const std::size_t distance = begins ? 1 : edit_distance(name, candidate);
     if (best.empty() || distance < best_distance) {
       best = candidate;
       best_distance = distance;
