@@ -3,14 +3,12 @@
 #pragma once
 
 #include <malloc.h>
+#include <stdlib.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
 #include <span>
-
-struct hakt_mallinfo : mallinfo {};
-struct hakt_mallinfo2 : mallinfo2 {};
 
 extern "C" {
 void* hakt_malloc(std::size_t size);
@@ -36,8 +34,9 @@ int hakt_malloc_trim(std::size_t pad);
 #define malloc_trim hakt_malloc_trim
 #define malloc_stats hakt_malloc_stats
 #define malloc_info hakt_malloc_info
-#define mallinfo hakt_mallinfo
-#define mallinfo2 hakt_mallinfo2
+// The functions only: there are structs of the same names.
+#define mallinfo(...) hakt_mallinfo(__VA_ARGS__)
+#define mallinfo2(...) hakt_mallinfo2(__VA_ARGS__)
 #define mallopt hakt_mallopt
 #define free_sized hakt_free_sized
 #define free_aligned_sized hakt_free_aligned_sized

@@ -101,8 +101,8 @@ TEST_F(Arena, PurgeGivesPagesBack) {
   arena_release(run.record, 64);
   EXPECT_TRUE(arena_purge_wanted());
   EXPECT_GE(arena_purge(0, 0), 64U);
-  std::vector<unsigned char> resident(64 * kSliceSize / kPageSize);
-  ASSERT_EQ(mincore(memory(run), 64 * kSliceSize, resident.data()), 0);
+  static unsigned char resident[64 * kSliceSize / kPageSize];
+  ASSERT_EQ(mincore(memory(run), 64 * kSliceSize, resident), 0);
   for (const unsigned char page : resident) ASSERT_EQ(page & 1, 0);
   EXPECT_EQ(arena_purge(0, 0), 0U);
 }
