@@ -204,14 +204,7 @@ void tick(Front& front) {
 std::size_t release_memory(Front& front) {
   flush_all(front);
   drain(front);
-  for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    Slab* slab = front.with_room[cls];
-    while (slab != nullptr) {
-      Slab* next = slab->next;
-      if (slab->used == 0) retire_slab(front, slab, false);
-      slab = next;
-    }
-  }
+  return_empty_slabs(front);
   return arena_purge(os::now_ms(), 0) << kSliceShift;
 }
 

@@ -188,4 +188,7 @@ void unlist_slab(Front& front, Slab* slab);
 /// The slab's last block came back: keeps it when it is the class's only one, else returns it.
 void retire_slab(Front& front, Slab* slab, bool keep_last);
 
+/// Returns every slab that has no block out.
+void return_empty_slabs(Front& front);
+
 }  // namespace hakmem

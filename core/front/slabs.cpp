@@ -115,6 +115,16 @@ void retire_slab(Front& front, Slab* slab, bool keep_last) {
   arena_release(slab, slab->slices);
 }
 
+void return_empty_slabs(Front& front) {
+  for (Slab* slab : front.with_room) {
+    while (slab != nullptr) {
+      Slab* next = slab->next;
+      if (slab->used == 0) retire_slab(front, slab, false);
+      slab = next;
+    }
+  }
+}
+
 Slab* obtain_slab(Front& front, unsigned cls) {
   if (Slab* slab = adopt_slab(front, cls)) return slab;
   return fresh_slab(front, cls);

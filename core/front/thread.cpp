@@ -85,13 +85,7 @@ Front* take_over() {
 void leave(Front& front) {
   flush_all(front);
   drain(front);
-  for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    for (Slab* slab = front.with_room[cls]; slab != nullptr;) {
-      Slab* next = slab->next;
-      if (slab->used == 0) retire_slab(front, slab, false);
-      slab = next;
-    }
-  }
+  return_empty_slabs(front);
   front.exit_rounds = 0;
   front.state.store(FrontState::held, std::memory_order_seq_cst);
   release_hold(front);
