@@ -30,7 +30,9 @@ bool runs_privileged() { return getauxval(AT_SECURE) != 0; }
 std::uint64_t random_seed() {
   const unsigned long bytes = getauxval(AT_RANDOM);
   std::uint64_t seed = address(&bytes) * 0x9E3779B97F4A7C15ULL;
-  if (bytes != 0) seed ^= *static_cast<const std::uint64_t*>(pointer(bytes));
+  std::uint64_t word = 0;  // the kernel's bytes lie at any address
+  if (bytes != 0) __builtin_memcpy(&word, pointer(bytes), sizeof word);
+  seed ^= word;
   return seed;
 }
 
