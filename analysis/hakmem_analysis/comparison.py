@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,7 +64,6 @@ class Comparison:
     treatment_stats: ArmStats | None
     references: tuple[Reference, ...] = ()
     invalid_reasons: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def word(self) -> Word:
@@ -148,6 +147,9 @@ def _judge(run: Run, pair: Pairs, band: Band, fixed: tuple[Levels, int] | None) 
     if run.plan.looks:
         return judge_sequential(differences, band, run.plan.looks)
     evidence = judge_paired(differences, band)
+    if run.plan.mode == "slices" and len(differences) < slices.LEAST_PROCESSES:
+        text = f"{len(differences)} of at least {slices.LEAST_PROCESSES} processes"
+        return replace(evidence, verdict=Word.UNDECIDED, text=text)
     process = run.manifest.get("process_mode")
     if run.plan.mode != "slices" or not isinstance(process, dict):
         return evidence

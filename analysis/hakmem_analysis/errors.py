@@ -1,9 +1,9 @@
-"""The one kind of error that reaches a user, and the exit codes of the program."""
+"""The one kind of error that reaches a user, and the exit codes of the program (argparse adds 2 for
+wrong arguments)."""
 
 from __future__ import annotations
 
 OK = 0
-USAGE_ERROR = 2  # wrong arguments
 DATA_ERROR = 4  # a file is missing, damaged, of a higher format, or holds what cannot be used
 IO_ERROR = 5  # the machine refused: disk full, read-only folder
 GATE_NO_GO = 10  # only with --gate

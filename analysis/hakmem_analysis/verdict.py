@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from . import errors
 from .blocks import Selection, select
 from .comparison import Comparison, compare, correct_secondary
-from .files import FORMAT, Json, dump_json, write_text
+from .files import FORMAT, Json
 from .forecast import Score, score
 from .guards import Guard, guards_of
 from .load import Run
@@ -124,7 +123,8 @@ def _warnings(run: Run, selection: Selection, primary: Comparison) -> list[str]:
     warnings = [*run.warnings, *selection.warnings]
     n = len(primary.pair.first)
     if run.status != "complete":
-        warnings.append(f"the run is {run.status}: {n} of {run.plan.runs} blocks are there")
+        most = run.plan.looks[-1] if run.plan.looks else run.plan.runs
+        warnings.append(f"the run is {run.status}: {n} of at most {most} blocks are there")
     elif not run.plan.looks and n < run.plan.runs and n > 0:
         warnings.append(f"only {n} of {run.plan.runs} planned blocks are valid")
     beyond = selection.valid["block"].ge(run.plan.runs).sum() if not run.plan.looks else 0
@@ -241,10 +241,3 @@ def verdict_json(verdict: Verdict, baseline: str, box: Any = None, values: Any =
         "invalid_reasons": first["invalid_reasons"],
         "warnings": list(verdict.warnings),
     }
-
-
-def write_verdict(verdict: Verdict, run: Run, folder: Path) -> Json:
-    """Writes verdict.json into `folder` and returns its content."""
-    content = verdict_json(verdict, run.plan.baseline.name, run.plan.box, run.plan.values)
-    write_text(folder / "verdict.json", dump_json(content))
-    return content

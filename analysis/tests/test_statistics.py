@@ -251,7 +251,12 @@ def test_layout_owns_its_share():
     spread = [m + generator.normal(0, 0.001, 10) for m in generator.normal(0.0, 0.02, 12)]
     found = layout_effect(spread, BAND)
     assert found.share > 0.95 and 0.012 < found.layout_sd < 0.03
-    assert found.word is Word.UNDECIDED and found.layouts == 12 and found.blocks == 120
+    assert (
+        found.word is Word.UNDECIDED
+        and found.layouts == 12
+        and found.blocks == 120
+        and found.is_enough
+    )
     still = layout_effect([generator.normal(0.0, 0.005, 10) for _ in range(12)], BAND)
     assert still.share < 0.3 and still.word is Word.NEUTRAL
     constant = layout_effect([np.zeros(3), np.zeros(3)], BAND)

@@ -346,3 +346,11 @@ def test_slices_without_an_aa_part_are_invalid(tmp_path):
     verdict = judge_run(load_run(folder))
     assert verdict.decision is Word.INVALID
     assert "without an A/A run" in verdict.primary.invalid_reasons[0]
+
+
+def test_too_few_slices_processes_decide_nothing(tmp_path):
+    folder = slices_run(tmp_path, 3.0)
+    lines = (folder / "samples.jsonl").read_text().splitlines()
+    (folder / "samples.jsonl").write_text("\n".join(lines[3:]) + "\n")
+    evidence = judge_run(load_run(folder)).primary.evidence
+    assert evidence.verdict is Word.UNDECIDED and evidence.text == "3 of at least 6 processes"

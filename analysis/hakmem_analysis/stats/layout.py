@@ -36,6 +36,11 @@ class LayoutEffect:
     block_sd: float
     share: float
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are layouts enough for a promotion."""
+        return self.layouts >= LEAST_LAYOUTS
+
 
 def layout_effect(layouts: Sequence[Array], band: Band) -> LayoutEffect:
     """Takes the log differences of each layout: at least two layouts of at least two blocks."""
