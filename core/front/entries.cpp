@@ -45,9 +45,9 @@ void select_variant() {
     boxes::refuse_shapes("this build has no variant for the combination (see boxes/combos.def)");
     chosen = &variant_baseline;
   }
-  sealed.entry_malloc = chosen->malloc;
-  sealed.entry_free = chosen->free;
-  sealed.entry_new = chosen->operator_new;
+  __atomic_store_n(&sealed.entry_malloc, chosen->malloc, __ATOMIC_RELEASE);
+  __atomic_store_n(&sealed.entry_free, chosen->free, __ATOMIC_RELEASE);
+  __atomic_store_n(&sealed.entry_new, chosen->operator_new, __ATOMIC_RELEASE);
   sealed.variant = chosen->name;
   serves_c7_ultra = chosen->c7_ultra;
 }
@@ -81,12 +81,15 @@ void* first_new(std::size_t size) {
 
 Sealed sealed = {.entry_malloc = first_malloc, .entry_free = first_free, .entry_new = first_new};
 
-// The only thing that the lab adds to a call: one jump.
+// The only thing that the lab adds to a call: one jump. The slots change once, when the first calls of
+// two threads may meet.
+#define HAK_SLOT(name) __atomic_load_n(&sealed.entry_##name, __ATOMIC_RELAXED)
 extern "C" {
-[[gnu::visibility("default")]] void* malloc(std::size_t size) { return sealed.entry_malloc(size); }
-[[gnu::visibility("default")]] void free(void* p) { return sealed.entry_free(p); }
-[[gnu::visibility("default")]] void* _Znwm(std::size_t size) { return sealed.entry_new(size); }
+[[gnu::visibility("default")]] void* malloc(std::size_t size) { return HAK_SLOT(malloc)(size); }
+[[gnu::visibility("default")]] void free(void* p) { return HAK_SLOT(free)(p); }
+[[gnu::visibility("default")]] void* _Znwm(std::size_t size) { return HAK_SLOT(new)(size); }
 }
+#undef HAK_SLOT
 
 #else
 

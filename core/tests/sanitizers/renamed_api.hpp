@@ -2,13 +2,19 @@
 // of its own: hakmem's then has other names. The headers that declare the system's come first.
 #pragma once
 
+#include <limits.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
 #include <span>
+
+// TSan ends its own record of a thread in the last round of destructors: ours has to be done before.
+#undef PTHREAD_DESTRUCTOR_ITERATIONS
+#define PTHREAD_DESTRUCTOR_ITERATIONS 3
 
 extern "C" {
 void* hakt_malloc(std::size_t size);
