@@ -203,6 +203,18 @@ def test_two_boxes_show_their_interaction(tmp_path):
     assert "## Two boxes together" in text and "The boxes help each other" in text
 
 
-def test_gate_tax_from_a_standard_reference(tmp_path):
-    text = report(tmp_path / "r", Fake(references={"standard": 104.0}))
-    assert re.search(r"Gate tax .*: \+[34]\.\d\d %", text)
+def test_gate_tax_compares_arms_of_the_same_boxes(tmp_path):
+    def twin(boxes):
+        folder = make_run(tmp_path / str(len(boxes)), Fake(references={"standard": 110.0}))
+        manifest = json.loads((folder / "manifest.json").read_text())
+        manifest["arms"][2]["env"] = boxes
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        main(["report", str(folder)])
+        return (folder / "report.md").read_text("utf-8")
+
+    # baseline 20 ns an operation, the treatment 3 % faster, the standard library 10 % faster
+    text = twin({BOX: "16"})
+    assert re.search(r"Gate tax .*: \+2\.\d\d ns per pair .*10 blocks, arm treatment\)", text)
+    assert "% of standard" not in text
+    assert re.search(r"Gate tax .*: \+3\.\d\d ns per pair .*arm baseline\)", twin({}))
+    assert "no two blocks with an arm of the boxes" in twin({BOX: "4", "HAKMEM_OTHER": "1"})

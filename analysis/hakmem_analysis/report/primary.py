@@ -47,6 +47,8 @@ def reference_text(item: Comparison) -> str:
     """The baseline as a percentage of each reference library, for the header."""
     parts = []
     for reference in item.references:
+        if reference.library in ("lab", "standard"):
+            continue  # our own library: the gate tax, not a peer
         if reference.baseline_pct is None or reference.baseline_ci95_pct is None:
             parts.append(f"% of {reference.library}: not available ({reference.reason})")
             continue
@@ -90,11 +92,16 @@ def summary(verdict: Verdict, names: Sequence[str], hypothesis: str) -> str:
             f"{verdict.decision_text}."
         )
     if evidence.mde_pct is not None and verdict.decision is not Word.INVALID:
-        parts.append(
-            f"A true difference of {evidence.mde_pct:.2f} % would have been told from none in 4 of 5 "
-            "such runs."
-        )
+        parts.append(_seen(evidence.mde_pct))
     return " ".join(parts).replace("\n ", "\n")
+
+
+def _seen(mde_pct: float) -> str:
+    if mde_pct > 100.0:
+        return "So few and so scattered blocks would often miss even a doubling."
+    return (
+        f"A true difference of {mde_pct:.2f} % would have been told from none in 4 of 5 such runs."
+    )
 
 
 def forecast_text(verdict: Verdict, forecast: Forecast | None) -> str:

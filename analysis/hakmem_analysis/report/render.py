@@ -88,7 +88,7 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
     context.update(
         header=_run_header(run, verdict),
         notices=[str(notice) for notice in _notices(run, verdict)],
-        references=tables.references(verdict, run),
+        references=tables.references(verdict, run, selection),
         factorial=factorial(run, selection),
         proof=tables.proof(verdict, run),
         mechanism=extras.mechanism(run.path),

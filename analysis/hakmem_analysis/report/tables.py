@@ -6,11 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from ..blocks import Selection, log_differences, table
+from ..blocks import Selection, log_differences, pairs, table
 from ..load import Run
 from ..pairing import cell_pairs
 from ..plan import Arm
 from ..proof import arm_proof, boxes_under_test
+from ..stats import intervals
 from ..stats.intervals import percent
 from ..units import count, plain, signed, span, unit_of
 from ..verdict import Verdict
@@ -84,7 +85,7 @@ def guards(verdict: Verdict) -> Json | None:
     return {"intro": intro, "rows": rows}
 
 
-def references(verdict: Verdict, run: Run) -> Json | None:
+def references(verdict: Verdict, run: Run, selection: Selection) -> Json | None:
     """Percent of each reference arm; None without references."""
     found = verdict.primary.references
     if not found:
@@ -106,28 +107,34 @@ def references(verdict: Verdict, run: Run) -> Json | None:
         )
     label = verdict.unit.label
     intro = f"Percent of the library's {label}, paired in the same blocks; above 100 % is better."
-    return {"intro": intro, "rows": rows, "gate_tax": _gate_tax(verdict, run)}
+    return {"intro": intro, "rows": rows, "gate_tax": _gate_tax(verdict, run, selection)}
 
 
 def _share(interval: tuple[float, float] | None) -> str:
     return "–" if interval is None else f"{interval[0]:.1f}…{interval[1]:.1f} %"
 
 
-def _gate_tax(verdict: Verdict, run: Run) -> str:
-    """What the lab's entry jump costs: lab against libhakmem, where both are arms."""
-    if run.plan.baseline.library != "lab":
-        return "Gate tax: the arms do not run in libhakmem-lab.so, so none applies."
-    for item in verdict.primary.references:
-        if item.library == "standard" and item.baseline_pct and item.baseline_ci95_pct:
-            ends = [100.0 - share for share in reversed(item.baseline_ci95_pct)]
-            tax = 100.0 - item.baseline_pct
-            return (
-                f"Gate tax (libhakmem-lab.so against libhakmem.so): {signed(tax)} % "
-                f"(95 % {span(ends)} %, {count(item.n, 'block')})."
-            )
-    return (
-        "Gate tax (libhakmem-lab.so against libhakmem.so): not measured in this run; "
-        'add "standard" to `references`.'
+def _gate_tax(verdict: Verdict, run: Run, selection: Selection) -> str:
+    """What the lab's entry jump costs: a lab arm against libhakmem with the same boxes."""
+    head = "Gate tax (libhakmem-lab.so against libhakmem.so): "
+    plan, item = run.plan, verdict.primary
+    if plan.baseline.library != "lab" or plan.mode == "slices":
+        return head + "does not apply to this run."
+    standard = next((arm for arm in plan.references if arm.library == "standard"), None)
+    if standard is None:
+        return head + 'not measured in this run; add "standard" to `references`.'
+    twins = [a for a in (plan.baseline, item.treatment) if a.boxes == standard.boxes]
+    twin = (twins or ([plan.baseline] if not standard.boxes else []))[:1]
+    times = table(selection, item.cell.name, "ns_per_op")
+    pair = pairs(times, standard.name, twin[0].name) if twin else None
+    if pair is None or len(pair.first) < 2:
+        return head + f"not measured: no two blocks with an arm of the boxes of {standard.name}."
+    # A pair is one malloc and one free, so twice the time of an operation.
+    estimate = intervals.paired(2.0 * (pair.second - pair.first))
+    low, high = intervals.t_interval(estimate, 0.05)
+    return head + (
+        f"{signed(float(estimate.mean))} ns per pair of malloc and free (95 % "
+        f"{span((float(low), float(high)))} ns, {count(len(pair.first), 'block')}, arm {twin[0].name})."
     )
 
 
