@@ -22,7 +22,7 @@ def reports(path: Path) -> list[Report]:
 def report_of(
     arm: Arm,
     tmp_path: Path,
-    command: Sequence[str | Path] = ("/bin/true",),
+    command: Sequence[str | Path] = ("/bin/echo",),
     env: Mapping[str, str] | None = None,
 ) -> Report:
     """The report of one process, which has to pass in silence."""

@@ -62,7 +62,7 @@ EVERYWHERE = [
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=str)
-@pytest.mark.parametrize(("name", "case"), EVERYWHERE, ids=lambda text: text)
+@pytest.mark.parametrize(("name", "case"), EVERYWHERE, ids=str)
 def test_kind(arm: Arm, name: str, case: str) -> None:
     said = passes(arm, [program(name), *([case] if case else [])])
     if said.startswith("SKIP: "):
