@@ -24,7 +24,7 @@ bool c7_ultra_refill(Front& front) {
 
 void c7_ultra_overflow(Front& front, void* p) {
   C7Array& c7 = front.c7;
-  Block* chain = nullptr;
+  Block* chain = &empty_block;
   for (std::uint32_t i = 0; i < kBatch; ++i) {
     auto* block = static_cast<Block*>(c7.blocks[i]);
     block->next = chain;
@@ -33,7 +33,7 @@ void c7_ultra_overflow(Front& front, void* p) {
   }
   for (std::uint32_t i = kBatch; i < C7Array::kCapacity; ++i) c7.blocks[i - kBatch] = c7.blocks[i];
   c7.count = C7Array::kCapacity - kBatch;
-  give_back(front, chain, kBatch);
+  give_back(front, chain);
   c7_ultra_push(front, p);
 }
 

@@ -51,38 +51,66 @@ void carve(Slab& slab, std::uint32_t wanted, Chain& chain, std::uint64_t mark) {
   }
 }
 
-/// Up to `limit` blocks from the head of a bin, each checked to be free; `end` is the link behind
-/// them.
-std::uint32_t walk(Front& front, Bin& bin, std::uint32_t limit, Block**& end) {
+/// Length of a bin's list, but no more than `limit`; each block looked at is checked to be free.
+std::uint32_t length_of(const Front& front, const Bin& bin, std::uint32_t limit) {
   std::uint32_t n = 0;
-  end = &bin.head;
-  while (n < limit && *end != &empty_block) {
-    if (HAK_UNLIKELY((*end)->mark != front.free_mark)) {
-      misuse("free()", "free block was overwritten or freed twice", *end);
+  for (const Block* block = bin.head; n < limit && block != &empty_block; block = block->next) {
+    if (HAK_UNLIKELY(block->mark != front.free_mark)) {
+      misuse("free()", "free block was overwritten or freed twice", block);
     }
-    end = &(*end)->next;
     ++n;
   }
   return n;
 }
 
-/// Cuts the list behind its first `keep` blocks and gives the rest, as many as `count`, back.
-void give_back_tail(Front& front, Bin& bin, std::uint32_t keep, std::uint32_t count) {
-  if (count == 0) return;
-  Block** link = &bin.head;
-  for (std::uint32_t i = 0; i < keep; ++i) link = &(*link)->next;
-  Block* chain = *link;
-  *link = &empty_block;
-  give_back(front, chain, count);
+Slab* slab_of(const Block* block) {
+  const std::size_t slice = (address(block) - sealed.arena_base) >> kSliceShift;
+  Slab* record =
+      HAK_LIKELY(slice < sealed.arena_slices) ? sealed.records + slice : arena_find(block).record;
+  return record - record->head_offset;
+}
+
+/// Gives the first blocks of a list back, as far as they lie in one slice: they keep their links.
+/// Gives the rest of the list.
+Block* give_back_run(Front& front, Block* const head) {
+  Slab* slab = slab_of(head);
+  Block* tail;
+  Block* rest = head;
+  std::uint32_t n = 0;
+  do {
+    tail = rest;
+    if (HAK_UNLIKELY(tail->mark != front.free_mark || n == slab->used)) {
+      misuse("free()", "free block was overwritten or freed twice", tail);
+    }
+    ++n;
+    rest = tail->next;
+  } while (address(rest) >> kSliceShift == address(head) >> kSliceShift);
+  tail->next = slab->free;
+  slab->free = head;
+  slab->used -= n;
+  front.stats.blocks_back[slab->cls] += n;
+  if (!slab->listed) list_slab(front, slab);
+  if (slab->used == 0) retire_slab(front, slab, true);
+  return rest;
 }
 
 /// Gives all blocks of a bin back.
 void empty_bin(Front& front, unsigned cls) {
   Bin& bin = front.bins[cls];
-  Block** end = nullptr;
-  give_back_tail(front, bin, 0, walk(front, bin, ~0U, end));
+  Block* chain = bin.head;
+  bin.head = &empty_block;
+  give_back(front, chain);
   bin.known = 0;
   bin.credit = bin_cap(cls);
+}
+
+/// Gives all but the first `keep` blocks of a bin back.
+void shorten(Front& front, Bin& bin, std::uint32_t keep) {
+  Block** link = &bin.head;
+  for (std::uint32_t i = 0; i < keep; ++i) link = &(*link)->next;
+  Block* chain = *link;
+  *link = &empty_block;
+  give_back(front, chain);
 }
 
 /// Looks at one bin: blocks of a class that saw neither a free nor a refill for a whole round go
@@ -141,13 +169,12 @@ void trim(Front& front, unsigned cls) {
   Bin& bin = front.bins[cls];
   const std::uint32_t cap = bin_cap(cls);
   const std::uint32_t freed = cap - bin.known;
-  Block** end = nullptr;
-  const std::uint32_t length = walk(front, bin, freed, end);
+  const std::uint32_t length = length_of(front, bin, freed);
   if (length == freed) {
     empty_bin(front, cls);
   } else {
     const std::uint32_t keep = !bin.refilled || length > cap / 2 ? length / 2 : length;
-    give_back_tail(front, bin, keep, length - keep);
+    if (keep < length) shorten(front, bin, keep);
     bin.known = static_cast<std::uint16_t>(keep);
     bin.credit = cap - keep;
   }
@@ -155,28 +182,8 @@ void trim(Front& front, unsigned cls) {
   tick(front);
 }
 
-void give_back(Front& front, Block* chain, std::uint32_t count) {
-  for (; count > 0; --count) {
-    Block* block = chain;
-    chain = block->next;
-    if (HAK_UNLIKELY(block->mark != front.free_mark)) {
-      misuse("free()", "free block was overwritten or freed twice", block);
-    }
-    const std::size_t slice = (address(block) - sealed.arena_base) >> kSliceShift;
-    Slab* slab =
-        HAK_LIKELY(slice < sealed.arena_slices) ? sealed.records + slice : arena_find(block).record;
-    slab -= slab->head_offset;
-    block->next = slab->free;
-    slab->free = block;
-    ++front.stats.blocks_back[slab->cls];
-    if (HAK_UNLIKELY(slab->used == 0)) misuse("free()", "block was freed twice", block);
-    if (--slab->used == 0) {
-      if (!slab->listed) list_slab(front, slab);
-      retire_slab(front, slab, true);
-    } else if (!slab->listed) {
-      list_slab(front, slab);
-    }
-  }
+void give_back(Front& front, Block* chain) {
+  while (chain != &empty_block) chain = give_back_run(front, chain);
 }
 
 void flush_all(Front& front) {
@@ -186,7 +193,8 @@ void flush_all(Front& front) {
   while (c7.count > 0) {
     auto* block = static_cast<Block*>(c7.blocks[--c7.count]);
     block->mark = front.free_mark;
-    give_back(front, block, 1);
+    block->next = &empty_block;
+    give_back(front, block);
   }
 }
 

@@ -81,8 +81,8 @@ void* first_new(std::size_t size) {
 
 Sealed sealed = {.entry_malloc = first_malloc, .entry_free = first_free, .entry_new = first_new};
 
-// The only thing that the lab adds to a call: one jump. The slots change once, when the first calls of
-// two threads may meet.
+// The only thing that the lab adds to a call: one jump. The slots change once, when the first calls
+// of two threads may meet.
 #define HAK_SLOT(name) __atomic_load_n(&sealed.entry_##name, __ATOMIC_RELAXED)
 extern "C" {
 [[gnu::visibility("default")]] void* malloc(std::size_t size) { return HAK_SLOT(malloc)(size); }

@@ -150,8 +150,8 @@ Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted);
 /// The bin's credit has run out: looks at its length and gives back what is too much.
 void trim(Front& front, unsigned cls);
 
-/// Gives a chain of `count` blocks of this front's slabs back to them.
-void give_back(Front& front, Block* chain, std::uint32_t count);
+/// Gives a list of this front's blocks, ending in `empty_block`, back to their slabs.
+void give_back(Front& front, Block* chain);
 
 /// Gives back every cached block, sends every outbox.
 void flush_all(Front& front);
