@@ -12,7 +12,7 @@ namespace hakmem::harness {
 
 namespace {
 
-constexpr std::size_t kBar = 20;
+constexpr std::size_t kBar = 12;
 
 std::size_t terminal_width() {
   winsize size{};
@@ -40,8 +40,7 @@ std::string estimate_text(const Estimate& estimate) {
     text +=
         " [" + signed_fixed(estimate.low_pct, 2) + ", " + signed_fixed(estimate.high_pct, 2) + "]";
   }
-  return text + " after " + std::to_string(estimate.blocks) +
-         (estimate.blocks == 1 ? " block" : " blocks");
+  return text;
 }
 
 Progress::Progress(std::size_t total, bool terminal) : total_(total), terminal_(terminal) {}
@@ -50,7 +49,7 @@ Progress::~Progress() { clear(); }
 
 void Progress::begin_run(const std::string& cell, const std::string& arm, unsigned block,
                          unsigned blocks) {
-  where_ = cell + " block " + std::to_string(block + 1) + "/" + std::to_string(blocks) + " " + arm;
+  where_ = cell + " " + std::to_string(block + 1) + "/" + std::to_string(blocks) + " " + arm;
   draw();
 }
 

@@ -45,7 +45,7 @@ class Progress {
 /// "2 h 05 min", "3 min 10 s", "12 s".
 std::string duration_text(double seconds);
 
-/// "+1.20 % [-0.30, +2.70] after 5 blocks".
+/// "+1.20 % [-0.30, +2.70]".
 std::string estimate_text(const Estimate& estimate);
 
 }  // namespace hakmem::harness

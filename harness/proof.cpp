@@ -39,8 +39,8 @@ std::string member_text(const Json& object, const char* key) {
 
 class Prover {
  public:
-  Prover(const Arm& arm, const Cell& cell, const ProcessResult& result, const Json& record)
-      : arm_(arm), cell_(cell), result_(result), record_(record) {}
+  Prover(const Arm& arm, const ProcessResult& result, const Json& record)
+      : arm_(arm), result_(result), record_(record) {}
 
   Proof judge(const std::string& report_text) {
     Proof proof;
@@ -131,7 +131,6 @@ class Prover {
   }
 
   const Arm& arm_;
-  const Cell& cell_;
   const ProcessResult& result_;
   const Json& record_;
   std::vector<std::string> problems_, notes_;
@@ -225,9 +224,9 @@ std::vector<std::string> report_problems(const Arm& arm, const Json& report) {
   return problems;
 }
 
-Proof prove(const Arm& arm, const Cell& cell, const ProcessResult& result, const Json& record,
+Proof prove(const Arm& arm, const ProcessResult& result, const Json& record,
             const std::string& report) {
-  return Prover(arm, cell, result, record).judge(report);
+  return Prover(arm, result, record).judge(report);
 }
 
 }  // namespace hakmem::harness

@@ -1,17 +1,18 @@
 #include "harness/session.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <optional>
 
-#include "harness/blocks.hpp"
 #include "harness/clock.hpp"
 #include "harness/environment.hpp"
 #include "harness/sample.hpp"
 #include "harness/schedule.hpp"
 #include "harness/signals.hpp"
+#include "harness/system_load.hpp"
 #include "harness/text.hpp"
 
 namespace hakmem::harness {
@@ -33,6 +34,19 @@ std::string outcome_text(const Json& sample, const std::string& metric) {
   char text[40];
   std::snprintf(text, sizeof text, "%.4g", value.get<double>());
   return text;
+}
+
+/// After a void block: sleeps until others leave the CPUs alone, at most 1 s after the first, then
+/// 2, 4, 8 and 16 s, so that a burst does not use up the blocks that may be void.
+void wait_for_calm(const std::vector<int>& cpus, double limit_pct, unsigned voids) {
+  const double end = now_s() + static_cast<double>(1U << std::min(voids - 1, 4U));
+  while (now_s() < end && caught_signal() == 0) {
+    const LoadSnapshot start = load_snapshot();
+    pollfd stop = {signal_fd(), POLLIN, 0};
+    poll(&stop, 1, 500);
+    const LoadDuring load = load_between(start, load_snapshot(), cpus, 0);
+    if (load.foreign_load_pct.value_or(0) < limit_pct) return;
+  }
 }
 
 }  // namespace
@@ -82,43 +96,54 @@ bool Session::run() {
   return true;
 }
 
-bool Session::run_block(std::size_t cell_index, unsigned block) {
+BlockState Session::settle(std::size_t cell_index, unsigned block, bool ran) {
   const Experiment& experiment = setup_.experiment;
   const Cell& cell = experiment.cells[cell_index];
-  const std::size_t arms = experiment.arms.size();
-  bool ran = false;
   for (;;) {
-    const auto state =
-        block_state(folder_->samples().all(), cell.name, block, arms, limits_of(experiment));
-    if (!state.cause.empty() || state.broken_off) {
-      const bool machine = !state.cause.empty();
-      folder_->samples().void_attempt(cell.name, block, state.attempts,
-                                      machine ? state.cause : kBrokenOff);
-      if (machine && ran) ++machine_voids_[cell_index];
-      if (machine && ran) {
-        progress_.say("hak: " + cell.name + " block " + std::to_string(block + 1) +
-                      " is void and will be repeated: " + state.cause);
-      }
-      continue;
-    }
+    const BlockState state = block_state(folder_->samples().all(), cell.name, block,
+                                         experiment.arms.size(), limits_of(experiment));
+    if (state.cause.empty() && !state.broken_off) return state;
+    const bool machine = !state.cause.empty();
+    folder_->samples().void_attempt(cell.name, block, state.attempts,
+                                    machine ? state.cause : kBrokenOff);
+    if (!machine || !ran) continue;
+    ++machine_voids_[cell_index];
+    progress_.say("hak: " + cell.name + " block " + std::to_string(block + 1) +
+                  " is void and will be repeated: " + state.cause);
+    wait_for_calm(setup_.plan.for_threads(cell.threads), experiment.void_foreign_load_pct,
+                  machine_voids_[cell_index]);
+  }
+}
+
+void Session::end_block(std::size_t cell_index, const BlockState& state, bool ran) {
+  unsigned& failures = failures_in_a_row_[cell_index];
+  failures = state.failed ? failures + 1 : 0;
+  if (ran) {
+    show_estimate(setup_.experiment.cells[cell_index]);
+  } else {
+    progress_.skip_runs(setup_.experiment.arms.size());
+  }
+  if (failures >= kPatience && !given_up_[cell_index]) {
+    give_up(cell_index, std::to_string(kPatience) + " blocks in a row failed");
+  }
+}
+
+bool Session::run_block(std::size_t cell_index, unsigned block) {
+  const unsigned most = setup_.experiment.runs;
+  for (bool ran = false;; ran = true) {
+    const BlockState state = settle(cell_index, block, ran);
     if (!ran) machine_voids_[cell_index] += state.machine_voids;
     if (state.complete) {
-      failures_in_a_row_[cell_index] = state.failed ? failures_in_a_row_[cell_index] + 1 : 0;
-      if (!ran) progress_.skip_runs(arms);
-      if (ran) show_estimate(cell);
-      if (failures_in_a_row_[cell_index] >= kPatience && !given_up_[cell_index]) {
-        give_up(cell_index, std::to_string(kPatience) + " blocks in a row failed");
-      }
+      end_block(cell_index, state, ran);
       return true;
     }
     if (given_up_[cell_index]) return true;
-    if (machine_voids_[cell_index] >= experiment.runs) {
-      give_up(cell_index, std::to_string(experiment.runs) +
+    if (machine_voids_[cell_index] >= most) {
+      give_up(cell_index, std::to_string(most) +
                               " blocks were void for a machine cause; the machine is too busy");
       return true;
     }
-    if (ran) progress_.add_runs(arms);
-    ran = true;
+    if (ran) progress_.add_runs(setup_.experiment.arms.size());
     if (!run_attempt(cell_index, block, state.attempts + 1)) return false;
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/blocks.hpp"
 #include "harness/cpus.hpp"
 #include "harness/experiment.hpp"
 #include "harness/progress.hpp"
@@ -40,6 +41,9 @@ class Session {
 
  private:
   bool run_block(std::size_t cell, unsigned block);
+  /// Marks what is void or broken off; gives the state that is left.
+  BlockState settle(std::size_t cell, unsigned block, bool ran);
+  void end_block(std::size_t cell, const BlockState& state, bool ran);
   bool run_attempt(std::size_t cell, unsigned block, unsigned attempt);
   bool run_one(std::size_t cell, unsigned block, unsigned slot, unsigned attempt);
   void compare_checksum(const Cell& cell, Json* sample);
