@@ -81,7 +81,8 @@ constexpr ClassTable make_table() {
   }
   table.info[kC7UltraClass] = layout(kMaxTiny + kC7HeaderSize, kC7HeaderSize, false);
   for (unsigned twin = 0; twin < kTwins; ++twin) {
-    table.info[kFirstTwin + twin] = layout(kSmallestTwin << twin, 0, false);
+    table.info[kFirstTwin + twin] =
+        layout(static_cast<std::uint32_t>(kSmallestTwin << twin), 0, false);
   }
   return table;
 }
