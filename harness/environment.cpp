@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -14,14 +13,13 @@ namespace hakmem::harness {
 
 namespace {
 
-const char* env_or(const char* name, const char* fallback) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? fallback : value;
-}
-
 std::vector<std::string> lines_of(const Variables& variables) {
   std::vector<std::string> lines;
-  for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
+  lines.reserve(variables.size());
+  for (const auto& [name, value] : variables) {
+    lines.push_back(name);
+    lines.back().append("=").append(value);
+  }
   return lines;
 }
 
@@ -41,8 +39,9 @@ Variables shared_boxes(const Experiment& experiment) {
 }  // namespace
 
 Variables allow_list(const std::string& temporary) {
-  return {{"PATH", env_or("PATH", "/usr/local/bin:/usr/bin:/bin")},
-          {"HOME", env_or("HOME", "/")},
+  // Nothing of the caller's own: a result shall not depend on who ran it.
+  return {{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+          {"HOME", temporary},
           {"LC_ALL", "C"},
           {"TMPDIR", temporary}};
 }
@@ -51,7 +50,7 @@ std::string report_path(const std::string& temporary) { return temporary + "/rep
 
 std::string preload_path(const Library& library, const std::string& temporary) {
   if (library.path.find_first_of(" :") == std::string::npos) return library.path;
-  const std::string link = temporary + "/" + library.sha256.substr(0, 16) + ".so";
+  std::string link = temporary + "/" + library.sha256.substr(0, 16) + ".so";
   if (symlink(library.path.c_str(), link.c_str()) != 0 && errno != EEXIST) {
     throw Failure(Exit::io, link + ": cannot link to " + library.path + ": " + errno_text(errno));
   }
