@@ -25,7 +25,7 @@ std::string beyond(const Json& sample, const char* name, const char* text, doubl
 
 std::string machine_cause(const Json& sample, const VoidLimits& limits) {
   if (sample["status"] != "ok") return {};
-  const std::string steal = beyond(sample, "steal_pct", "steal", limits.steal_pct);
+  std::string steal = beyond(sample, "steal_pct", "steal", limits.steal_pct);
   if (!steal.empty()) return steal;
   return beyond(sample, "foreign_load_pct", "foreign load", limits.foreign_load_pct);
 }

@@ -55,7 +55,7 @@ std::string Checker::line(const std::string& path, const Json& value) const {
 
 std::string Checker::word(const std::string& path, const Json& value,
                           const std::vector<std::string>& known) const {
-  const std::string text = line(path, value);
+  std::string text = line(path, value);
   if (std::find(known.begin(), known.end(), text) == known.end()) {
     fail(path, "\"" + text + "\" is not one of " + join(known, ", ") + nearest_hint(text, known));
   }

@@ -43,6 +43,7 @@ std::vector<int> parse_cpu_list(const std::string& text) {
 
 std::string cpu_list(const std::vector<int>& cpus) {
   std::vector<std::string> names;
+  names.reserve(cpus.size());
   for (const int cpu : cpus) names.push_back(std::to_string(cpu));
   return join(names, ",");
 }

@@ -126,6 +126,7 @@ class Users {
     }
     std::sort(busy.rbegin(), busy.rend());
     std::vector<std::string> names;
+    names.reserve(busy.size());
     for (const auto& user : busy) names.push_back(user.second);
     return names;
   }

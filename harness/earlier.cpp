@@ -94,6 +94,7 @@ std::vector<std::string> earlier_results(const std::string& results, const Exper
             [](const Found& a, const Found& b) { return a.run > b.run; });
   if (found.size() > most) found.resize(most);
   std::vector<std::string> lines;
+  lines.reserve(found.size());
   for (Found& result : found) lines.push_back(std::move(result.line));
   return lines;
 }

@@ -33,7 +33,7 @@ constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch
 std::string find_system(const Known& known) {
   for (const char* const folder : kFolders) {
     for (const char* const file : known.files) {
-      const std::string path = std::string(folder) + "/" + file;
+      std::string path = std::string(folder) + "/" + file;
       if (exists(path)) return path;
     }
   }

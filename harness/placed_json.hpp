@@ -19,7 +19,7 @@ extern template class nlohmann::basic_json<nlohmann::ordered_map>;
 
 namespace hakmem::harness {
 
-struct PlacedJson {
+struct PlacedJson {  // NOLINT(bugprone-exception-escape): moving a Json throws nothing
   std::string file;  ///< as the user named it, for messages
   Json value;
   std::map<std::string, int> lines;  ///< path such as "workloads[0].params" to its line (from 1)

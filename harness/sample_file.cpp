@@ -22,6 +22,7 @@ bool is_text(const Json& object, const char* key) {
 
 /// Why a value is no sample that this program could have written, or "".
 std::string sample_problem(const Json& value) {
+  if (value.is_discarded()) return "is not JSON";
   if (!value.is_object()) return "is not a sample";
   if (!is_count(value, "format")) return "has no format";
   if (value["format"].get<std::uint64_t>() > 1) {
@@ -34,6 +35,11 @@ std::string sample_problem(const Json& value) {
     if (!is_count(value, key)) return std::string("has no ") + key;
   }
   return {};
+}
+
+[[noreturn]] void refuse(const std::string& file, std::size_t line, const std::string& problem) {
+  throw Failure(Exit::usage, file + ":" + std::to_string(line) + ": this line " + problem +
+                                 "; the file is damaged, restore or remove that line");
 }
 
 }  // namespace
@@ -53,18 +59,13 @@ SampleText parse_samples(const std::string& file, std::string_view text) {
       break;
     }
     ++number;
-    const auto fail = [&](const std::string& problem) {
-      throw Failure(Exit::usage, file + ":" + std::to_string(number) + ": this line " + problem +
-                                     "; the file is damaged, restore or remove that line");
-    };
     Json value = Json::parse(text.substr(0, end), nullptr, false);
-    if (value.is_discarded()) fail("is not JSON");
     const std::string problem = sample_problem(value);
-    if (!problem.empty()) fail(problem);
+    if (!problem.empty()) refuse(file, number, problem);
     const auto key =
         std::make_tuple(value["cell"].get<std::string>(), value["arm"].get<std::string>(),
                         value["block"].get<unsigned>(), value["attempt"].get<unsigned>());
-    if (!seen.insert(key).second) fail("repeats a run that an earlier line holds");
+    if (!seen.insert(key).second) refuse(file, number, "repeats a run that an earlier line holds");
     result.samples.push_back(std::move(value));
     result.valid_bytes += end + 1;
     text.remove_prefix(end + 1);

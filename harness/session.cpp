@@ -100,8 +100,8 @@ BlockState Session::settle(std::size_t cell_index, unsigned block, bool ran) {
   const Experiment& experiment = setup_.experiment;
   const Cell& cell = experiment.cells[cell_index];
   for (;;) {
-    const BlockState state = block_state(folder_->samples().all(), cell.name, block,
-                                         experiment.arms.size(), limits_of(experiment));
+    BlockState state = block_state(folder_->samples().all(), cell.name, block,
+                                   experiment.arms.size(), limits_of(experiment));
     if (state.cause.empty() && !state.broken_off) return state;
     const bool machine = !state.cause.empty();
     folder_->samples().void_attempt(cell.name, block, state.attempts,
