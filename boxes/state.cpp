@@ -28,6 +28,19 @@ void complain(Line& line) {
   if (sealed.strict) os::exit_now(kStatusConfig);
 }
 
+/// What the user wrote, on one line: long text is cut, control characters are shown as '?'.
+Line& quote(Line& line, const char* text) {
+  constexpr std::size_t kLongest = 100;
+  for (std::size_t i = 0; text[i] != '\0'; ++i) {
+    if (i == kLongest) {
+      line.add("...");
+      break;
+    }
+    line.add(static_cast<unsigned char>(text[i]) < ' ' ? '?' : text[i]);
+  }
+  return line;
+}
+
 bool starts_with(const char* text, const char* prefix) {
   for (; *prefix != '\0'; ++text, ++prefix) {
     if (*text != *prefix) return false;
@@ -97,7 +110,8 @@ void set_box(std::size_t i, const char* text) {
     return;
   }
   Line line;
-  line.add("hakmem: ").add(box.env).add('=').add(text).add(": not a number from ");
+  line.add("hakmem: ").add(box.env).add('=');
+  quote(line, text).add(": not a number from ");
   line.add(box.minimum).add(" to ").add(box.maximum).add("; using ").add(box.default_value);
   complain(line);
 }
@@ -114,12 +128,13 @@ void read_option(const char* name, std::size_t n, const char* value) {
   for (const char* option : kOptions) {
     if (length(option) != n || !starts_with(name, option)) continue;
     if (set_option(option, value)) return;
-    line.add("hakmem: ").add(name);
-    line.add(same_text(option, kStrict) ? ": not 0 or 1; using 0" : ": no file named; no report");
+    line.add("hakmem: ");
+    quote(line, name)
+        .add(same_text(option, kStrict) ? ": not 0 or 1; using 0" : ": no file named; no report");
     return complain(line);
   }
-  line.add("hakmem: unknown variable ").add(name).add("; nearest known name is ");
-  line.add(nearest_name(name, n));
+  line.add("hakmem: unknown variable ");
+  quote(line, name).add("; nearest known name is ").add(nearest_name(name, n));
   complain(line);
 }
 
