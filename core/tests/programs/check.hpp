@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 
 /// Unlike assert it stays in every build; the process ends with status 1, without handlers.
@@ -30,6 +31,9 @@ T opaque(T value) {
 inline bool is_aligned(const void* p, std::size_t alignment) {
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }
+
+/// What a loop runs over: `for (const std::size_t size : Sizes{1, 100})`.
+using Sizes = std::initializer_list<std::size_t>;
 
 /// Fills a block with bytes that depend on the seed and on the place within the block.
 inline void fill(void* p, std::size_t size, unsigned seed) {

@@ -13,7 +13,7 @@ void* marker() {
 }
 
 void refused_alignments() {
-  for (const std::size_t alignment : {0, 1, 2, 3, 4, 6, 12, 24, 48, 4095}) {
+  for (const std::size_t alignment : Sizes{0, 1, 2, 3, 4, 6, 12, 24, 48, 4095}) {
     void* p = marker();
     errno = 77;
     CHECK(posix_memalign(&p, opaque(alignment), 100) == EINVAL);
@@ -24,7 +24,7 @@ void refused_alignments() {
 
 void accepted_alignments() {
   for (std::size_t alignment = sizeof(void*); alignment <= std::size_t{64} << 20; alignment *= 2) {
-    for (const std::size_t size : {0, 1, 15, 16, 100, 1000, 5000, 33000, 70000}) {
+    for (const std::size_t size : Sizes{0, 1, 15, 16, 100, 1000, 5000, 33000, 70000}) {
       void* p = marker();
       CHECK(posix_memalign(&p, opaque(alignment), opaque(size)) == 0);
       CHECK(p != nullptr && p != marker());
@@ -45,8 +45,8 @@ void out_of_memory() {
 }
 
 void aligned_alloc_small_alignments() {
-  for (const std::size_t alignment : {1, 2, 4, 8, 16, 32, 4096}) {
-    for (const std::size_t size : {1, 3, 17, 100, 4095, 33001}) {
+  for (const std::size_t alignment : Sizes{1, 2, 4, 8, 16, 32, 4096}) {
+    for (const std::size_t size : Sizes{1, 3, 17, 100, 4095, 33001}) {
       void* p = aligned_alloc(opaque(alignment), opaque(size));
       CHECK(p != nullptr);
       CHECK(is_aligned(p, alignment) && is_aligned(p, 16));
@@ -57,7 +57,7 @@ void aligned_alloc_small_alignments() {
 }
 
 void aligned_alloc_invalid() {
-  for (const std::size_t alignment : {0, 3, 5, 6, 24, 48, 100, 4097}) {
+  for (const std::size_t alignment : Sizes{0, 3, 5, 6, 24, 48, 100, 4097}) {
     void* p = aligned_alloc(opaque(alignment), opaque<std::size_t>(96));
     // Refusing is right, and so is more alignment than was asked for.
     CHECK(p == nullptr || (alignment != 0 && is_aligned(p, alignment)));
@@ -66,7 +66,7 @@ void aligned_alloc_invalid() {
 }
 
 void memalign_rounds_up() {
-  for (const std::size_t alignment : {0, 1, 3, 8, 24, 48, 100, 5000}) {
+  for (const std::size_t alignment : Sizes{0, 1, 3, 8, 24, 48, 100, 5000}) {
     void* p = memalign(opaque(alignment), opaque<std::size_t>(96));
     std::size_t rounded = 1;
     while (rounded < alignment) rounded *= 2;
@@ -77,7 +77,7 @@ void memalign_rounds_up() {
 }
 
 void page_forms() {
-  for (const std::size_t size : {0, 1, 4095, 4096, 4097, 100000}) {
+  for (const std::size_t size : Sizes{0, 1, 4095, 4096, 4097, 100000}) {
     void* v = valloc(opaque(size));
     void* pv = pvalloc(opaque(size));
     CHECK(v != nullptr && pv != nullptr);

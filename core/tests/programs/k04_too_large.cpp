@@ -33,7 +33,7 @@ void plain_forms() {
 
 void aligned_forms() {
   for (const std::size_t size : kTooLarge) {
-    for (const std::size_t alignment : {8, 16, 64, 4096, 1 << 21, 1 << 25}) {
+    for (const std::size_t alignment : Sizes{8, 16, 64, 4096, 1 << 21, 1 << 25}) {
       fails([=] { return aligned_alloc(opaque(alignment), opaque(size)); });
       fails([=] { return memalign(opaque(alignment), opaque(size)); });
     }
@@ -43,7 +43,8 @@ void aligned_forms() {
 }
 
 void huge_alignments() {
-  for (const std::size_t alignment : {SIZE_MAX / 2 + 1, SIZE_MAX / 4 + 1, std::size_t{1} << 50}) {
+  for (const std::size_t alignment :
+       Sizes{SIZE_MAX / 2 + 1, SIZE_MAX / 4 + 1, std::size_t{1} << 50}) {
     errno = 0;
     CHECK(memalign(opaque(alignment), 8) == nullptr);
     CHECK(errno == ENOMEM || errno == EINVAL);
@@ -68,7 +69,7 @@ void overflowing_products() {
 }
 
 void old_block_intact() {
-  for (const std::size_t old_size : {1, 100, 1000, 5000, 40000, 300000, 20 << 20}) {
+  for (const std::size_t old_size : Sizes{1, 100, 1000, 5000, 40000, 300000, 20 << 20}) {
     void* p = malloc(opaque(old_size));
     CHECK(p != nullptr);
     fill(p, old_size, 9);

@@ -34,15 +34,16 @@ void whole_block_writable() {
 }
 
 void aligned_blocks() {
-  for (const std::size_t alignment : {32, 256, 4096, 65536}) {
+  for (const std::size_t alignment : Sizes{32, 256, 4096, 65536}) {
     auto aligned = [=](std::size_t size) { return memalign(alignment, size); };
-    for (const std::size_t size : {1, 40, 600, 1000, 5000, 33000, 66000}) use_all_of(size, aligned);
+    for (const std::size_t size : Sizes{1, 40, 600, 1000, 5000, 33000, 66000})
+      use_all_of(size, aligned);
   }
 }
 
 /// realloc keeps what lies beyond the requested size, since callers use all of a block.
 void realloc_keeps_usable_part() {
-  for (const std::size_t size : {1, 20, 100, 600, 1000, 5000, 33000, 70000}) {
+  for (const std::size_t size : Sizes{1, 20, 100, 600, 1000, 5000, 33000, 70000}) {
     void* p = malloc(opaque(size));
     const std::size_t usable = malloc_usable_size(p);
     fill(p, usable, 5);

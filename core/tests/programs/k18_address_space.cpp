@@ -62,7 +62,7 @@ void lazy_calloc(std::size_t size) {
 
 /// Memory that was used, freed and purged (or not) is zero for calloc all the same.
 void calloc_of_used_memory() {
-  for (const std::size_t size : {40000, 100000, 1 << 20, 17 << 20}) {
+  for (const std::size_t size : Sizes{40000, 100000, 1 << 20, 17 << 20}) {
     for (int round = 0; round < 3; ++round) {
       void* p = malloc(opaque(size));
       memset(p, 0xEE, size);
@@ -116,7 +116,7 @@ void realloc_across_kinds() {
 /// The limit was set before the start: all that is there can be used, and what is freed comes back.
 void under_limit() {
   static void* blocks[4096];
-  for (const std::size_t size : {100000, 1 << 20, 3000}) {
+  for (const std::size_t size : Sizes{100000, 1 << 20, 3000}) {
     int n = 0;
     while (n < 4096 && (blocks[n] = malloc(opaque(size))) != nullptr) memset(blocks[n++], 1, size);
     CHECK(static_cast<std::size_t>(n) * size > std::size_t{8} << 20);

@@ -27,7 +27,7 @@ void sane(const hakmem_stats& stats) {
 
 /// Live equals what is live, for one size after the other.
 void live_is_live() {
-  for (const std::size_t size : {16, 100, 512, 600, 1024, 3000, 30000}) {
+  for (const std::size_t size : Sizes{16, 100, 512, 600, 1024, 3000, 30000}) {
     const hakmem_stats before = at_rest();
     for (void*& p : blocks) p = malloc(opaque(size));
     const hakmem_stats held = at_rest();
@@ -69,7 +69,7 @@ void failures_and_reallocs() {
   CHECK(malloc(opaque(SIZE_MAX / 2 - 4096)) == nullptr);
   CHECK(malloc(opaque(std::size_t{1} << 46)) == nullptr);
   void* p = nullptr;
-  for (const std::size_t size : {10, 40000, 90000, 20 << 20, 30 << 20, 100000, 10}) {
+  for (const std::size_t size : Sizes{10, 40000, 90000, 20 << 20, 30 << 20, 100000, 10}) {
     p = realloc(p, opaque(size));
   }
   free(p);
