@@ -52,9 +52,12 @@ def test_baseline_of_the_lab_is_the_library_after_the_entry_jump(name: str) -> N
 
 @pytest.mark.parametrize("name", ["malloc", "free", "_Znwm"])
 def test_entry_of_the_lab_is_one_jump(name: str) -> None:
-    (jump,) = function(LAB, name)
-    assert jump.name in ("jmp", "jmpq") and "(%rip)" in jump.text
-    assert jump.symbol.startswith("_ZN6hakmem6sealedE")
+    *load, jump = function(LAB, name)
+    assert jump.name in ("jmp", "jmpq")
+    # clang does not fold an atomic load into the jump.
+    assert len(load) == (1 if built_with() == "clang-14" else 0)
+    slot = (load or [jump])[0]
+    assert "(%rip)" in slot.text and slot.symbol.startswith("_ZN6hakmem6sealedE")
 
 
 def test_report_agrees_on_the_compiler(tmp_path: Path) -> None:

@@ -53,10 +53,18 @@ WHEN = [
 NOTICED = re.compile(r"\Ahakmem: (free|malloc|realloc)\(\): [a-z ,]*: 0x[0-9a-f]+\n\Z")
 
 
+UNSEEN_BY_C7_ULTRA = {"at_once", "after_another", "after_trim", "by_realloc"}
+"""The research box keeps free blocks in an array, which has no mark: a second push goes unseen."""
+
+
 @pytest.mark.parametrize("arm", [*LIBRARIES, C7_ULTRA], ids=str)
 @pytest.mark.parametrize("when", WHEN)
 @pytest.mark.parametrize("size", SIZES)
-def test_k23_double_free_makes_no_second_owner(arm: Arm, size: int, when: str) -> None:
+def test_k23_double_free_makes_no_second_owner(
+    arm: Arm, size: int, when: str, request: pytest.FixtureRequest
+) -> None:
+    if arm is C7_ULTRA and 512 < size <= 1024 and when in UNSEEN_BY_C7_ULTRA:
+        request.applymarker(pytest.mark.xfail(reason="c7_ultra does not see it", strict=True))
     done = run(arm, [program("k23_double_free"), str(size), when])
     if done.returncode == 0:
         return
