@@ -40,10 +40,7 @@ Variables shared_boxes(const Experiment& experiment) {
 
 Variables allow_list(const std::string& temporary) {
   // Nothing of the caller's own: a result shall not depend on who ran it.
-  return {{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-          {"HOME", temporary},
-          {"LC_ALL", "C"},
-          {"TMPDIR", temporary}};
+  return {{"PATH", kRunPath}, {"HOME", temporary}, {"LC_ALL", "C"}, {"TMPDIR", temporary}};
 }
 
 std::string report_path(const std::string& temporary) { return temporary + "/report.jsonl"; }

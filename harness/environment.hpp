@@ -12,7 +12,11 @@ namespace hakmem::harness {
 
 using Variables = std::map<std::string, std::string>;
 
-/// What every run gets: PATH and HOME of the caller, LC_ALL=C, TMPDIR.
+/// PATH of every run: programs are looked up in it, whoever runs hak.
+inline constexpr const char* kRunPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What every run gets: kRunPath, HOME and TMPDIR in the session's folder, LC_ALL=C.
 Variables allow_list(const std::string& temporary);
 
 /// Where the allocator's report of a run goes.

@@ -9,6 +9,7 @@
 
 #include "harness/analysis.hpp"
 #include "harness/earlier.hpp"
+#include "harness/environment.hpp"
 #include "harness/files.hpp"
 #include "harness/machine_lock.hpp"
 #include "harness/manifest.hpp"
@@ -29,11 +30,10 @@ constexpr double kReportSeconds = 600;
 
 void say(const std::string& line) { std::fprintf(stderr, "hak: %s\n", line.c_str()); }
 
-/// Finds a program as exec would; "" where there is none that may be executed.
+/// Finds a program as a run will; "" where there is none that may be executed.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* const path = std::getenv("PATH");
-  for (const std::string& folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+  for (const std::string& folder : split(kRunPath, ':')) {
     std::string candidate = folder;
     candidate.append("/").append(name);
     if (access(candidate.c_str(), X_OK) == 0) return candidate;

@@ -121,3 +121,12 @@ def test_a_program_that_cannot_be_executed_is_a_crash(hak: Hak) -> None:
 def test_a_timeout_does_not_count_as_fast(hak: Hak) -> None:
     file = hak.experiment(MISBEHAVE, "hang", runs=1, timeout_seconds=0.3)
     assert all(s["metrics"]["ops_per_s"] is None for s in hak.run(file).samples)
+
+
+def test_programs_are_found_in_the_fixed_path_only(hak: Hak) -> None:
+    own = hak.folder / "bin"
+    own.mkdir()
+    (own / "only-here").symlink_to(MISBEHAVE)
+    file = hak.experiment("only-here", "work", 30)
+    result = hak.run(file, PATH=f"{own}:{hak.env['PATH']}")
+    assert result.code == 2 and "only-here" in result.err
