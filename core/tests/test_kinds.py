@@ -95,7 +95,8 @@ def test_k13_fork_storm(arm: Arm) -> None:
 def test_k17_runs_under_a_limit_of_the_address_space(arm: Arm, limit: int) -> None:
     passes(arm, ["/bin/true"], address_space=limit * MIB)
     passes(arm, ["/bin/sh", "-c", "echo $(echo a)"], address_space=limit * MIB)
-    passes(arm, [program("k18_address_space"), "under_limit"], address_space=limit * MIB)
+    if limit <= 512:
+        passes(arm, [program("k18_address_space"), "under_limit"], address_space=limit * MIB)
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=str)

@@ -1,5 +1,6 @@
-// Given by -include to the sources of core and of the stress program where a sanitizer brings a malloc
-// of its own: hakmem's then has other names. The headers that declare the system's come first.
+// Given by -include to the sources of core and of the stress program where a sanitizer brings a
+// malloc of its own: hakmem's then has other names. The headers that declare the system's come
+// first.
 #pragma once
 
 #include <limits.h>
@@ -12,7 +13,8 @@
 #include <new>
 #include <span>
 
-// TSan ends its own record of a thread in the last round of destructors: ours has to be done before.
+// TSan ends its own record of a thread in the last round of destructors: ours has to be done
+// before.
 #undef PTHREAD_DESTRUCTOR_ITERATIONS
 #define PTHREAD_DESTRUCTOR_ITERATIONS 3
 
