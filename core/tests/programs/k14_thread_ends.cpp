@@ -156,10 +156,13 @@ std::size_t most_in_waves(int count) {
   return most;
 }
 
+/// Slices that are taken again before they are purged gather touched pages up to a plateau, which
+/// comes sooner or later: hence the wide margin. A slab lost by each thread would be ten times as
+/// much.
 void waves() {
   CHECK(pthread_barrier_init(&all_live, nullptr, kWave) == 0);
   const std::size_t early = most_in_waves(50);
-  CHECK(most_in_waves(50) <= early + 2 * kSlack);
+  CHECK(most_in_waves(50) <= early + 8 * kSlack);
 }
 
 /// As many short-lived threads as the second argument says, for the count of system calls.
