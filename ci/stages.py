@@ -68,6 +68,12 @@ def all_stages() -> list[Stage]:
     return [
         *(Stage(name, about, action) for name, (about, action) in checks.CHECKS.items()),
         *builds(),
+        Stage(
+            "build-fast",
+            "fast, and fast-pgo with its training",
+            lambda: suites.launched_build("fast") + suites.launched_build("fast-pgo"),
+            ("build-gcc",),
+        ),
         *(unit(build) for build in BUILDS),
         *(sanitizer(suite) for suite in suites.SANITIZERS),
         *(stage for item in suites.PYTESTS.items() for stage in pytest(*item)),

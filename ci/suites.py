@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from building import GCC, Build
-from running import CPUS, LOGS, ROOT, Outcome, log_of, run, tail
+from running import CPUS, LOGS, ROOT, Outcome, check, log_of, run, tail
 
 SANITIZERS = ("asan", "ubsan", "tsan")
 APART = (*SANITIZERS, "slow")
@@ -100,6 +100,15 @@ def meson(
     if status != 0 and "failed" not in outcomes:
         outcomes.append("failed")
     return count(outcomes, tail(log, 80))
+
+
+def launched_build(profile: str) -> Outcome:
+    """A build without tests, made by the launcher's script."""
+    return check(
+        f"build-{profile}",
+        ["sh", ROOT / "ci" / "build.sh", "libraries", profile, "gcc"],
+        timeout=900,
+    )
 
 
 def python_for_tests() -> str:

@@ -167,7 +167,8 @@ class ArmReader {
     }
     Library library;
     library.name = name;
-    library.hakmem = name == "lab" || name == "standard";
+    library.build = build_of(name);
+    library.hakmem = !library.build.empty();
     return library;
   }
 
@@ -205,7 +206,8 @@ class ArmReader {
       arm->boxes[name] = number;
       const bool fixed_code =
           entry->box.kind == boxes::Kind::shape || entry->box.kind == boxes::Kind::boot;
-      if (fixed_code && number != entry->box.default_value && arm->library.name == "standard") {
+      if (fixed_code && number != entry->box.default_value && !arm->library.build.empty() &&
+          arm->library.name != "lab") {
         check_.fail(path, name + " is a " + kind_name(entry->box.kind) +
                               " box: only the library \"lab\" has its variant");
       }
@@ -214,18 +216,18 @@ class ArmReader {
     if (!problem.empty()) check_.fail(path, problem);
   }
 
-  /// Baseline first, treatment second, then the references in the order of the file.
+  /// Baseline first, then the treatments, of which the first decides, then the references in the
+  /// order of the file.
   void order_roles() {
     const auto count = [&](const std::string& role) {
       return std::count_if(result_->arms.begin(), result_->arms.end(),
                            [&](const Arm& arm) { return arm.role == role; });
     };
-    for (const char* const role : {"baseline", "treatment"}) {
-      if (count(role) != 1) {
-        check_.fail("arms", std::string("must hold exactly one ") + role + ", not " +
-                                std::to_string(count(role)));
-      }
+    if (count("baseline") != 1) {
+      check_.fail("arms",
+                  "must hold exactly one baseline, not " + std::to_string(count("baseline")));
     }
+    if (count("treatment") == 0) check_.fail("arms", "must hold a treatment, not only references");
     std::stable_sort(result_->arms.begin(), result_->arms.end(), [](const Arm& a, const Arm& b) {
       const auto rank = [](const Arm& arm) {
         return std::find(kRoles.begin(), kRoles.end(), arm.role) - kRoles.begin();

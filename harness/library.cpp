@@ -27,6 +27,21 @@ constexpr Known kSystem[] = {
     {"tcmalloc", "libtcmalloc-minimal4", {"libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so"}},
 };
 
+/// Builds that may be ranked. observe and debug may not: they count or check on every call.
+constexpr const char* kBuilds[] = {"standard",       "fast",       "fast-pgo",
+                                   "standard-clang", "fast-clang", "fast-pgo-clang"};
+
+constexpr std::string_view kClang = "-clang";
+
+std::string without_compiler(const std::string& build) {
+  return build.ends_with(kClang) ? build.substr(0, build.size() - kClang.size()) : build;
+}
+
+/// What to type for a build that is not there.
+std::string build_advice(const std::string& build) {
+  return "./hak build " + without_compiler(build) + (build.ends_with(kClang) ? " --clang" : "");
+}
+
 constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
                                     "/usr/lib64", "/usr/lib", "/usr/local/lib"};
 
@@ -70,20 +85,47 @@ void read_facts(Library* library) {
 
 }  // namespace
 
+std::string build_of(const std::string& name) {
+  if (name == "lab") return "standard";
+  for (const char* const build : kBuilds) {
+    if (name == build) return name;
+  }
+  return {};
+}
+
 std::vector<std::string> library_names() {
-  std::vector<std::string> names = {"lab", "standard", "glibc"};
+  std::vector<std::string> names = {"lab"};
+  for (const char* const build : kBuilds) names.emplace_back(build);
+  names.emplace_back("glibc");
   for (const Known& known : kSystem) names.emplace_back(known.name);
   return names;
+}
+
+std::string profile_of(const Library& library) { return without_compiler(library.build); }
+
+Json build_facts(const Library& library) {
+  const auto read = [&](const char* file) {
+    return Json::parse(read_file(folder_of(library.path) + "/" + file).value_or(""), nullptr,
+                       false);
+  };
+  Json facts = read("build.json");
+  if (!facts.is_object()) return nullptr;
+  const Json training = read("training.json");
+  if (training.is_object()) facts["training"] = training;
+  return facts;
 }
 
 Library find_library(const std::string& name, const Places& places) {
   Library library;
   library.name = name;
   if (name == "glibc") return library;
-  if (name == "lab" || name == "standard") {
-    library.path = places.library(name == "lab" ? "libhakmem-lab.so" : "libhakmem.so");
+  library.build = build_of(name);
+  if (!library.build.empty()) {
+    library.path = places.build_folder(library.build) + "/core/" +
+                   (name == "lab" ? "libhakmem-lab.so" : "libhakmem.so");
     if (!exists(library.path)) {
-      throw Failure(Exit::missing, library.path + " is not built; type: ./hak build");
+      throw Failure(Exit::missing,
+                    library.path + " is not built; type: " + build_advice(library.build));
     }
   }
   for (const Known& known : kSystem) {

@@ -62,11 +62,11 @@ void drop_preload(char** argv) {
 struct Options {
   RunOptions run;
   std::string mode = "process";
+  bool clang = false;
   bool boxes_json = false, boxes_markdown = false, doctor_json = false;
 };
 
-void define_run(CLI::App* app, Options* options) {
-  CLI::App* const run = app->add_subcommand("run", "run an experiment and write its report");
+void define_run(CLI::App* run, Options* options) {
   RunOptions& o = options->run;
   run->add_option("file", o.file, "experiment (experiments/NAME.json)")->type_name("FILE");
   run->add_option("--results", o.results, "folder of results (default: results/ of the repository)")
@@ -88,7 +88,11 @@ void define_all(CLI::App* app, Options* options) {
   app->footer(kFooter);
   app->require_subcommand(1);
   app->set_version_flag("--version", std::string("hak ") + HAK_VERSION);
-  define_run(app, options);
+  define_run(app->add_subcommand("run", "run an experiment and write its report"), options);
+  CLI::App* const ceiling = app->add_subcommand(
+      "ceiling", "standard against the fast and fast-pgo builds: what could the compiler give?");
+  define_run(ceiling, options);
+  ceiling->add_flag("--clang", options->clang, "clang's builds (experiments/ceiling_clang.json)");
   CLI::App* const boxes = app->add_subcommand("boxes", "the optimizations and their defaults");
   auto* const json = boxes->add_flag("--json", options->boxes_json, "for programs");
   boxes->add_flag("--markdown", options->boxes_markdown, "the page docs/boxes.md")->excludes(json);
@@ -140,7 +144,12 @@ int dispatch(int argc, char** argv) {
   if (command == "boxes") return static_cast<int>(show_boxes(options));
   if (command == "doctor") return static_cast<int>(show_doctor(options));
   install_signals();
-  return static_cast<int>(run_command(options.run, find_places()));
+  const Places places = find_places();
+  if (command == "ceiling" && options.run.file.empty() && options.run.resume.empty()) {
+    options.run.file =
+        places.root + "/experiments/ceiling" + (options.clang ? "_clang" : "") + ".json";
+  }
+  return static_cast<int>(run_command(options.run, places));
 }
 
 int guarded(int argc, char** argv) {

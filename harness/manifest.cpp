@@ -12,10 +12,9 @@ namespace {
 
 Json arms_json(const Experiment& experiment, Json* missing) {
   Json list = Json::array();
-  const Json build = build_json();
   for (const Arm& arm : experiment.arms) {
     const Library& library = arm.library;
-    const bool built_here = library.name == "lab" || library.name == "standard";
+    const Json facts = build_facts(library);
     const auto or_null = [](const std::string& text) {
       return text.empty() ? Json(nullptr) : Json(text);
     };
@@ -25,13 +24,15 @@ Json arms_json(const Experiment& experiment, Json* missing) {
                     {"path", or_null(library.path)},
                     {"sha256", or_null(library.sha256)},
                     {"build_id", or_null(library.build_id)},
-                    {"env", arm.env},
-                    {"profile", built_here ? build["profile"] : Json(nullptr)},
-                    {"compiler", built_here ? build["compiler"] : Json(nullptr)}});
-    if (built_here) continue;
+                    {"env", arm.env}});
+    for (const char* const key : {"profile", "compiler", "flags", "training"}) {
+      if (facts.is_object() && facts.contains(key)) list.back()[key] = facts[key];
+    }
+    if (facts.is_object()) continue;
     const std::string reason =
         library.path.empty() ? "the C library is not preloaded" : "the library was not built here";
     for (const char* const key : {"profile", "compiler"}) {
+      list.back()[key] = nullptr;
       (*missing)["arms." + arm.name + "." + key] = reason;
     }
   }
@@ -57,6 +58,34 @@ Json session_json(unsigned number, const CpuPlan& plan) {
           {"boot_id", boot_id()},
           {"started", iso_time(std::time(nullptr))},
           {"allowed_cpus", plan.allowed}};
+}
+
+/// Whether a training entry is what a cell measures: the same workload, and no parameter that both
+/// name differs. Seeds do not tell two workloads apart.
+bool trained_on(const Json& entry, const Cell& cell) {
+  if (entry.value("workload", Json(nullptr)) != cell.workload) return false;
+  const Json params = entry.value("params", Json::object());
+  return std::none_of(
+      cell.params.items().begin(), cell.params.items().end(), [&](const auto& item) {
+        const bool extent =
+            item.key() == "ops" || item.key() == "rounds" || item.key() == "seconds";
+        return !extent && params.contains(item.key()) && params[item.key()] != item.value();
+      });
+}
+
+void add_training_notices(const Arm& arm, const std::vector<Cell>& cells,
+                          std::vector<std::string>* notices) {
+  const Json facts = build_facts(arm.library);
+  if (!facts.is_object() || !facts.contains("training")) return;
+  for (const Cell& cell : cells) {
+    for (const Json& entry : facts["training"].value("workloads", Json::array())) {
+      if (!trained_on(entry, cell)) continue;
+      notices->push_back("the arm " + arm.name + " was trained on " + cell.workload +
+                         ", which the cell " + cell.name +
+                         " measures: its gain there is more than other programs will see");
+      break;
+    }
+  }
 }
 
 }  // namespace
@@ -140,6 +169,7 @@ std::vector<std::string> plan_notices(const Experiment& experiment, const CpuPla
     notices.push_back("this is a build of the profile " + build_profile() +
                       ": its figures decide nothing");
   }
+  for (const Arm& arm : experiment.arms) add_training_notices(arm, experiment.cells, &notices);
   return notices;
 }
 

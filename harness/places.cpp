@@ -13,12 +13,15 @@ bool is_root(const std::string& folder) { return exists(folder + "/boxes/boxes.d
 
 }  // namespace
 
+std::string Places::build_folder(const std::string& name) const {
+  if (name == "standard") return build;
+  std::string beside = folder_of(build) + "/" + name;
+  return exists(beside) ? beside : root + "/build/" + name;
+}
+
 std::string Places::observe_library() const {
-  for (const std::string& folder : {folder_of(build) + "/observe", root + "/build/observe"}) {
-    std::string library = folder + "/core/libhakmem-lab.so";
-    if (exists(library)) return library;
-  }
-  return {};
+  std::string library = build_folder("observe") + "/core/libhakmem-lab.so";
+  return exists(library) ? library : std::string();
 }
 
 Places find_places() {

@@ -12,9 +12,8 @@ struct Places {
 
   [[nodiscard]] std::string spawn_helper() const { return build + "/harness/spawn/hak-spawn"; }
   [[nodiscard]] std::string hakbench() const { return build + "/harness/hakbench/hakbench"; }
-  [[nodiscard]] std::string library(const std::string& file) const {
-    return build + "/core/" + file;
-  }
+  /// Folder of a build: this program's own for "standard", else the one beside it.
+  [[nodiscard]] std::string build_folder(const std::string& name) const;
   /// Library of the observe build beside this one, or "" where that was not built.
   [[nodiscard]] std::string observe_library() const;
 };

@@ -204,10 +204,14 @@ std::vector<std::string> report_problems(const Arm& arm, const Json& report) {
   if (!report.is_object()) return {"the allocator wrote no report (HAKMEM_REPORT)"};
   std::vector<std::string> problems;
   const std::string library = member_text(report, "library");
-  const bool named = arm.library.name == "lab" || arm.library.name == "standard";
-  if (named && library != arm.library.name) {
-    problems.push_back("the report is of the library \"" + library + "\", wanted \"" +
-                       arm.library.name + "\"");
+  const auto must_be = [&](const char* what, const std::string& found, const std::string& wanted) {
+    if (found == wanted) return;
+    problems.push_back("the report is of the " + std::string(what) + " \"" + found +
+                       "\", wanted \"" + wanted + "\"");
+  };
+  if (!arm.library.build.empty()) {
+    must_be("library", library, arm.library.name == "lab" ? "lab" : "standard");
+    must_be("profile", member_text(report, "profile"), profile_of(arm.library));
   }
   const auto boxes = report.find("boxes");
   for (const auto& entry : boxes::kBoxes) {

@@ -10,6 +10,7 @@ from .errors import AnalysisError
 from .files import Json
 from .stats.sequential import DEFAULT_LOOKS
 
+OURS = ("lab", "standard", "fast", "fast-pgo")  # libraries by name; of each but lab also clang's
 NOT_BOXES = ("HAKMEM_REPORT", "HAKMEM_STRICT")  # settings of the allocator that are no boxes
 
 
@@ -36,7 +37,8 @@ class Arm:
     @property
     def is_hakmem(self) -> bool:
         """Whether the library is ours, so that it must report its boxes."""
-        return self.library in ("lab", "standard") or "hakmem" in self.library.rsplit("/", 1)[-1]
+        is_named = self.library.removesuffix("-clang") in OURS
+        return is_named or "hakmem" in self.library.rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,31 @@ def test_report_is_the_golden_one(tmp_path):
     assert text == GOLDEN.read_text("utf-8")
 
 
+def test_builds_are_shown_with_their_training_and_gain(tmp_path):
+    training = {"workloads": [{"workload": "dist_app"}, {"workload": "burst"}]}
+    arms = [
+        {"name": "standard", "role": "baseline", "profile": "standard", "flags": "-Wall -O2"},
+        {
+            "name": "fast-pgo",
+            "role": "treatment",
+            "profile": "fast-pgo",
+            "flags": "-O3 -flto -fprofile-use",
+            "training": training,
+        },
+    ]
+    for arm in arms:
+        arm.update(library=arm["name"], compiler="gcc 12.2.0", env={})
+    values = {"baseline": "16", "fast-pgo": "16"}
+    effects = {"fast-pgo": 5.0}
+    fake = Fake(manifest={"arms": arms}, effects=effects, values=values, references={})
+    text = report(tmp_path / "ceiling", fake)
+    section = text.split("### Builds")[1].split("\n## ")[0]
+    row = next(line for line in section.splitlines() if line.startswith("| fast-pgo"))
+    assert "| `-O3 -flto -fprofile-use` | dist_app, burst |" in row
+    assert re.search(r"\| \+[45]\.\d+ % \| \+\d.*\+\d.* % \| 10 \|", row)
+    assert "### Builds" not in report(tmp_path / "boxes")
+
+
 def test_same_files_give_the_same_bytes(tmp_path):
     first, second = full_folder(tmp_path / "p" / "a"), full_folder(tmp_path / "p" / "b")
     for folder in (first, second):

@@ -10,12 +10,8 @@ namespace hakmem {
 
 namespace {
 
-#ifdef HAKMEM_OBSERVE
-constexpr const char* kProfile = "observe";
-#elif defined(HAKMEM_DEBUG)
-constexpr const char* kProfile = "debug";
-#else
-constexpr const char* kProfile = "standard";
+#ifndef HAKMEM_PROFILE
+#define HAKMEM_PROFILE "standard"
 #endif
 
 #ifdef __clang__
@@ -104,7 +100,7 @@ void write_report(Text& out, const char* event) {
   Object report(out);
   report.text("hakmem", HAKMEM_VERSION);
   report.text("library", library_name);
-  report.text("profile", kProfile);
+  report.text("profile", HAKMEM_PROFILE);
   report.text("compiler", kCompiler);
   report.number("pid", static_cast<std::uint64_t>(os::process_id()));
   report.text("event", event);

@@ -10,6 +10,7 @@ Arm lab_arm(std::int64_t batch) {
   Arm arm;
   arm.name = "treatment";
   arm.library.name = "lab";
+  arm.library.build = "standard";
   arm.library.hakmem = true;
   arm.boxes = default_values();
   arm.boxes["HAKMEM_REFILL_BATCH"] = batch;
@@ -18,11 +19,9 @@ Arm lab_arm(std::int64_t batch) {
 }
 
 Json report_of(const Arm& arm, int uses = 5) {
-  Json report = {{"library", "lab"},
-                 {"pid", 7},
-                 {"event", "exit"},
-                 {"variant", "baseline"},
-                 {"entries", {{"malloc", "baseline"}}}};
+  Json report = {
+      {"library", "lab"}, {"profile", "standard"}, {"pid", 7},
+      {"event", "exit"},  {"variant", "baseline"}, {"entries", {{"malloc", "baseline"}}}};
   for (const auto& [name, value] : arm.boxes) {
     report["boxes"][name] = {{"value", value}, {"uses", uses}};
   }
@@ -49,6 +48,18 @@ TEST(Proof, AnotherValueThanWanted) {
   EXPECT_EQ(problems_of(arm, report), "HAKMEM_REFILL_BATCH is 16, wanted 1; ");
   report["boxes"].erase("HAKMEM_REFILL_BATCH");
   EXPECT_EQ(problems_of(arm, report), "HAKMEM_REFILL_BATCH is not in the allocator's report; ");
+}
+
+TEST(Proof, ABuildIsKnownByItsProfile) {
+  Arm arm = lab_arm(16);
+  arm.library.name = arm.library.build = "fast-pgo-clang";
+  Json report = report_of(arm);
+  report["library"] = "standard";
+  report["profile"] = "fast-pgo";
+  EXPECT_EQ(problems_of(arm, report), "");
+  report["profile"] = "standard";
+  EXPECT_EQ(problems_of(arm, report),
+            "the report is of the profile \"standard\", wanted \"fast-pgo\"; ");
 }
 
 TEST(Proof, ABoxThatIsSetAndNeverUsed) {

@@ -18,6 +18,7 @@ from ..rawdata import RawData, judge_raw
 from ..units import plain
 from ..verdict import Verdict, judge_run, verdict_json
 from . import extras, primary, tables
+from .builds import builds
 from .environment import environment
 from .factorial import factorial
 from .plots import ForestRow, Series, distribution_plot, forest_plot, interval_plot, runs_plot
@@ -89,6 +90,7 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
         header=_run_header(run, verdict),
         notices=[str(notice) for notice in _notices(run, verdict)],
         references=tables.references(verdict, run, selection),
+        builds=builds(verdict, run),
         factorial=factorial(run, selection),
         proof=tables.proof(verdict, run),
         mechanism=extras.mechanism(run.path),
@@ -327,6 +329,7 @@ def _raw_sections(data: RawData, verdict: Verdict, names: list[str]) -> dict[str
             "Unpaired: no record says which runs belong together, so drift is not cancelled"
         ],
         "references": None,
+        "builds": None,
         "factorial": None,
         "proof": {"intro": unknown, "rows": [], "problems": []},
         "mechanism": {"intro": unknown, "rows": []},
