@@ -70,7 +70,7 @@ def test_builds_are_shown_with_their_training_and_gain(tmp_path):
         },
     ]
     for arm in arms:
-        arm.update(library=arm["name"], compiler="gcc 12.2.0", env={})
+        arm.update(library=arm["name"], compiler="gcc 12.2.0", env={}, sha256=arm["name"] + "-sha")
     values = {"baseline": "16", "fast-pgo": "16"}
     effects = {"fast-pgo": 5.0}
     fake = Fake(manifest={"arms": arms}, effects=effects, values=values, references={})
