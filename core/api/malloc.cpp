@@ -57,9 +57,7 @@ HAK_API void* reallocarray(void* p, std::size_t count, std::size_t size) {
 
 HAK_API int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
   if (!is_power_of_two(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
-  const int saved = errno;
-  void* p = allocate_aligned(alignment, size);
-  errno = saved;
+  void* p = try_aligned(alignment, size);
   if (p == nullptr) return ENOMEM;
   *out = p;
   return 0;

@@ -102,16 +102,13 @@ HAK_INLINE constexpr std::size_t usable_of(unsigned cls) {
 /// is a multiple of the alignment is enough. Gives kClassCount where no class fits.
 HAK_INLINE constexpr unsigned aligned_class_of(std::size_t size, std::size_t alignment) {
   if (size > kMaxSmall || alignment > kMaxSmall) return kClassCount;
-  const std::size_t wanted = size > alignment ? size : alignment;
+  // Strides of a doubling are multiples of a power of two, so that of the class of a multiple of
+  // the alignment is a multiple of it too.
+  const std::size_t wanted = size > alignment ? align_up(size, alignment) : alignment;
   if (alignment > kColourStep && wanted <= kMaxTiny) {
     return kFirstTwin + static_cast<unsigned>(std::bit_width((wanted - 1) / kSmallestTwin));
   }
-  for (unsigned cls = class_of(size); cls < kRegularClasses; ++cls) {
-    const ClassInfo& info = kClasses.info[cls];
-    if (info.block_size % alignment == 0 && (alignment <= kColourStep || !info.coloured))
-      return cls;
-  }
-  return kClassCount;
+  return wanted <= kMaxSmall ? class_of(wanted) : kClassCount;
 }
 
 /// The record's bands: C0 (0,8] … C7 (512,1024], then one band for all that is larger.

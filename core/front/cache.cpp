@@ -22,33 +22,43 @@ std::uint32_t batch_for(Front& front, unsigned cls) {
   return by_bytes == 0 ? 1 : batch < by_bytes ? batch : by_bytes;
 }
 
-/// Blocks that came back to the slab, newest first.
-void take_returned(Slab& slab, std::uint32_t wanted, Chain& chain, std::uint64_t mark) {
-  while (chain.count < wanted && slab.free != nullptr) {
-    Block* block = slab.free;
+/// Up to `wanted` of the blocks that came back to the slab, newest first: they keep their links.
+Chain take_returned(Slab& slab, std::uint32_t wanted, std::uint64_t mark) {
+  Chain chain{slab.free, nullptr, 0};
+  Block* block = slab.free;
+  do {
     if (HAK_UNLIKELY(block->mark != mark)) {
       misuse("malloc()", "free block was overwritten or freed twice", block);
     }
-    slab.free = block->next;
-    ++slab.used;
-    chain.append(block);
-  }
+    chain.tail = block;
+    block = block->next;
+  } while (++chain.count < wanted && block != nullptr);
+  slab.free = block;
+  slab.used += chain.count;
+  return chain;
 }
 
-/// Fresh blocks, up to the end of the page that the first of them begins in: a page is touched only
-/// when it is needed.
-void carve(Slab& slab, std::uint32_t wanted, Chain& chain, std::uint64_t mark) {
-  std::byte* at = slab.start + std::size_t{slab.carved} * slab.block_size;
+/// Up to `wanted` fresh blocks, but none that begins on another page than the first: a page is
+/// touched only when it is needed.
+Chain carve(Slab& slab, std::uint32_t wanted, std::uint64_t mark) {
+  const std::uint32_t left = slab.capacity() - slab.carved;
+  const std::size_t step = slab.block_size;
+  std::byte* at = slab.start + slab.carved * step;
   const std::uintptr_t page_end = (address(at) | (kPageSize - 1)) + 1;
-  while (chain.count < wanted && slab.carved < slab.capacity()) {
-    auto* block = reinterpret_cast<Block*>(at);
+  if (wanted > left) wanted = left;
+  auto* block = reinterpret_cast<Block*>(at);
+  Chain chain{block, block, 1};
+  block->mark = mark;
+  for (at += step; chain.count < wanted && address(at) < page_end; at += step) {
+    block = reinterpret_cast<Block*>(at);
     block->mark = mark;
-    ++slab.carved;
-    ++slab.used;
-    chain.append(block);
-    at += slab.block_size;
-    if (address(at) >= page_end) break;
+    chain.tail->next = block;
+    chain.tail = block;
+    ++chain.count;
   }
+  slab.carved += chain.count;
+  slab.used += chain.count;
+  return chain;
 }
 
 /// Length of a bin's list, but no more than `limit`; each block looked at is checked to be free.
@@ -74,17 +84,25 @@ Slab* slab_of(const Block* block) {
 /// Gives the rest of the list.
 Block* give_back_run(Front& front, Block* const head) {
   Slab* slab = slab_of(head);
+  const bool own = owner_of(slab) == &front;
+  // Only its owner may read how many blocks of a slab are out.
+  const std::uint32_t most = own ? slab->used : slab->capacity();
   Block* tail;
   Block* rest = head;
   std::uint32_t n = 0;
   do {
     tail = rest;
-    if (HAK_UNLIKELY(tail->mark != front.free_mark || n == slab->used)) {
+    if (HAK_UNLIKELY(tail->mark != front.free_mark || n == most)) {
       misuse("free()", "free block was overwritten or freed twice", tail);
     }
     ++n;
     rest = tail->next;
   } while (address(rest) >> kSliceShift == address(head) >> kSliceShift);
+  if (!own) {
+    front.stats.remote_sent += n;
+    send_remote(slab, {head, tail, n});
+    return rest;
+  }
   tail->next = slab->free;
   slab->free = head;
   slab->used -= n;
@@ -134,11 +152,8 @@ Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted) {
     if (slab == nullptr) break;
     const bool fresh = slab->free == nullptr;
     if (fresh && chain.count > 0) break;  // fresh pages only when nothing else was to be had
-    if (fresh) {
-      carve(*slab, wanted, chain, front.free_mark);
-    } else {
-      take_returned(*slab, wanted, chain, front.free_mark);
-    }
+    chain.append(fresh ? carve(*slab, wanted, front.free_mark)
+                       : take_returned(*slab, wanted - chain.count, front.free_mark));
     if (!slab->has_room()) unlist_slab(front, slab);
     if (fresh) break;
   }

@@ -38,6 +38,9 @@ struct Outbox {
   Chain chain;   ///< linked from its last block backwards: `head` is the newest
 };
 
+/// Blocks of this size and more share no pair of cache lines worth speaking of.
+inline constexpr std::uint32_t kUnsharedBlock = 128;
+
 inline constexpr std::size_t kOutboxes = 16;
 inline constexpr std::uint32_t kOutboxBlocks = 16;  ///< sent when this many wait
 
@@ -112,9 +115,15 @@ HAK_INLINE bool is_stub(const Front* front) { return front == &stub_front; }
 
 // --- thread.cpp -------------------------------------------------------------------------------
 
-/// The calling thread's front, made now if it had none. Null when the thread has ended or there is
-/// no memory for one: such callers use SharedFront.
-Front* own_front();
+/// The calling thread's front, which has none yet: made now. Null when the thread has ended or there
+/// is no memory for one: such callers use SharedFront.
+HAK_COLD Front* new_front();
+
+/// The calling thread's front, or what `new_front` gives.
+HAK_INLINE Front* own_front() {
+  Front* front = this_front;
+  return HAK_LIKELY(!is_stub(front)) ? front : new_front();
+}
 
 /// A front for threads that can have none; held under its lock while the object lives.
 class SharedFront {

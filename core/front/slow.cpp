@@ -43,21 +43,35 @@ void* small_from(Front& front, unsigned cls) {
   return block;
 }
 
-void* small_alloc(std::size_t size) {
-  if (Front* front = own_front()) return small_from(*front, class_for(*front, size));
+/// One block of the class that `choose(front)` gives, by the thread's front or the shared one.
+template <class Choose>
+HAK_INLINE void* small_alloc(Choose choose) {
+  if (Front* front = own_front()) return small_from(*front, choose(*front));
   SharedFront shared;
-  return shared.get() != nullptr ? small_from(*shared.get(), class_for(*shared.get(), size))
-                                 : nullptr;
-}
-
-void* aligned_small(unsigned cls) {
-  if (Front* front = own_front()) return small_from(*front, cls);
-  SharedFront shared;
-  return shared.get() != nullptr ? small_from(*shared.get(), cls) : nullptr;
+  return shared.get() != nullptr ? small_from(*shared.get(), choose(*shared.get())) : nullptr;
 }
 
 Block* block_of(unsigned cls, void* p) {
   return reinterpret_cast<Block*>(static_cast<std::byte*>(p) - class_info(cls).offset);
+}
+
+void push(Front& front, unsigned cls, Block* block) {
+  Bin& bin = front.bins[cls];
+  block->next = bin.head;
+  block->mark = front.free_mark;
+  bin.head = block;
+  if (bin.credit-- == 0) trim(front, cls);
+}
+
+/// A block of another thread. It may be reused here, where its lines are warm, and goes to its
+/// owner with the bin's next trim; but not if it shares lines with its neighbours: two threads would
+/// write to one line for as long as they live.
+void free_foreign(Front& front, Slab* record, unsigned cls, Block* block) {
+  if (class_info(cls).block_size < kUnsharedBlock) return free_remote(front, record, block);
+  if (HAK_UNLIKELY(block->mark == front.free_mark)) {
+    misuse("free()", "block was freed twice", block);
+  }
+  push(front, cls, block);
 }
 
 /// A small block: into the own cache, the outbox, or (without a front) straight to its slab.
@@ -70,15 +84,11 @@ void small_free(Slab* slab, void* p) {
     block->mark = sealed.free_mark;
     send_remote(slab, {block, block, 1});
   } else if (owner != front) {
-    free_remote(*front, slab, block);
+    free_foreign(*front, slab, slab->cls, block);
   } else if (slab->cls == kC7UltraClass) {
     c7_ultra_push(*front, p);
   } else {
-    Bin& bin = front->bins[slab->cls];
-    block->next = bin.head;
-    block->mark = front->free_mark;
-    bin.head = block;
-    if (bin.credit-- == 0) trim(*front, slab->cls);
+    push(*front, slab->cls, block);
   }
 }
 
@@ -102,7 +112,7 @@ void misuse(const char* caller, const char* what, const void* p) {
 
 void* malloc_slow(std::size_t size) {
   if (size <= kMaxSmall) {
-    void* p = small_alloc(size);
+    void* p = small_alloc([size](Front& front) { return class_for(front, size); });
     return HAK_LIKELY(p != nullptr) ? p : no_memory();
   }
   if (size > PTRDIFF_MAX) return no_memory();
@@ -138,17 +148,23 @@ void free_slow(void* p) {
   if (HAK_UNLIKELY(token == 0 || token == front->token >> kTokenShift || is_stub(front))) {
     return free_any(p);
   }
-  free_remote(*front, sealed.records + slice, block_of((route & 0xFF) / 2, p));
+  const unsigned cls = (route & 0xFF) / 2;
+  free_foreign(*front, sealed.records + slice, cls, block_of(cls, p));
 }
 
 void credit_expired(std::size_t code) { trim(*this_front, static_cast<unsigned>(code / 2)); }
 
+void* try_aligned(std::size_t alignment, std::size_t size) {
+  if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX / 2) return nullptr;
+  const unsigned cls = aligned_class_of(size, alignment);
+  if (HAK_LIKELY(cls != kClassCount)) return small_alloc([cls](Front&) { return cls; });
+  ensure_ready();
+  return large_alloc(size, alignment, nullptr);
+}
+
 void* allocate_aligned(std::size_t alignment, std::size_t size) {
   if (alignment <= kMinAlignment) return malloc_slow(size);
-  if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX / 2) return no_memory();
-  const unsigned cls = aligned_class_of(size, alignment);
-  ensure_ready();
-  void* p = cls != kClassCount ? aligned_small(cls) : large_alloc(size, alignment, nullptr);
+  void* p = try_aligned(alignment, size);
   return p != nullptr ? p : no_memory();
 }
 

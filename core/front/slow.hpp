@@ -20,7 +20,10 @@ void free_slow(void* p);
 /// The bin with this route code has no credit left. (Finds the front itself: it is the thread's.)
 void credit_expired(std::size_t code);
 
-/// Aligned memory; `alignment` is a power of two. Null: ENOMEM is set.
+/// Aligned memory; `alignment` is a power of two. Null: no memory; errno is left alone.
+void* try_aligned(std::size_t alignment, std::size_t size);
+
+/// As try_aligned. Null: ENOMEM is set.
 void* allocate_aligned(std::size_t alignment, std::size_t size);
 
 /// Zeroed memory that touches no page known to be zero. Null: ENOMEM is set.

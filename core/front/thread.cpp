@@ -166,8 +166,7 @@ void ensure_ready() {
   if (exit_key_made) pthread_setspecific(exit_key, this_front);
 }
 
-Front* own_front() {
-  if (HAK_LIKELY(!is_stub(this_front))) return this_front;
+Front* new_front() {
   ensure_ready();
   if (!is_stub(this_front)) return this_front;
   if (this_thread_ended) return nullptr;

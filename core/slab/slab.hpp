@@ -31,14 +31,11 @@ struct Chain {
   Block* tail = nullptr;
   std::uint32_t count = 0;
 
-  HAK_INLINE void append(Block* block) {
-    if (count == 0) {
-      head = block;
-    } else {
-      tail->next = block;
-    }
-    tail = block;
-    ++count;
+  /// Takes over the blocks of another, non-empty chain, as its last ones.
+  HAK_INLINE void append(const Chain& more) {
+    (count == 0 ? head : tail->next) = more.head;
+    tail = more.tail;
+    count += more.count;
   }
 };
 

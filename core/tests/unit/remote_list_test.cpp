@@ -14,7 +14,7 @@ namespace {
 
 Chain chain_of(Block* blocks, std::uint32_t count) {
   Chain chain;
-  for (std::uint32_t i = 0; i < count; ++i) chain.append(&blocks[i]);
+  for (std::uint32_t i = 0; i < count; ++i) chain.append({&blocks[i], &blocks[i], 1});
   chain.tail->next = nullptr;
   return chain;
 }
