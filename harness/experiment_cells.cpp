@@ -51,6 +51,20 @@ struct Axes {
   std::vector<std::vector<Json>> values;
 };
 
+/// The files that a workload replays; a relative name starts at the repository.
+void read_files(const Checker& check, const std::string& place, const Json& value, Axes* axes) {
+  axes->names.emplace_back("file");
+  std::vector<Json>& values = axes->values.emplace_back();
+  const Json list = value.is_array() ? value : Json::array({value});
+  check.list(place, list, 1);
+  for (const Json& file : list) {
+    if (!file.is_string() || file.get<std::string>().empty()) {
+      check.fail(place, "must be the name of a file");
+    }
+    values.push_back(file);
+  }
+}
+
 Axes read_axes(const Checker& check, const std::string& path, const hakbench::Workload& workload,
                const Json* params) {
   Axes axes;
@@ -59,6 +73,10 @@ Axes read_axes(const Checker& check, const std::string& path, const hakbench::Wo
   for (const auto& [name, value] : params->items()) {
     const std::string place = child_path(path, name);
     if (name == "seed") check.fail(place, "seeds stand in the key \"seeds\" of the experiment");
+    if (name == "file" && workload.reads_file) {
+      read_files(check, place, value, &axes);
+      continue;
+    }
     const hakbench::Parameter* const parameter = hakbench::find_parameter(workload, name);
     if (parameter == nullptr) {
       check.fail(place, std::string(workload.name) + " has no such parameter" +
@@ -90,6 +108,7 @@ void complete(const hakbench::Workload& workload, Cell* cell) {
     if (!cell->params.contains(name)) cell->params[name] = parameter.fallback;
   }
   cell->threads = static_cast<unsigned>(number_or(cell->params, "threads", 1));
+  if (cell->threads == 0) cell->threads = 2;  // as many as the file has: not pinned to one CPU
   if (cell->params.contains("producers")) {
     cell->threads = static_cast<unsigned>(number_or(cell->params, "producers", 1) +
                                           number_or(cell->params, "consumers", 1));
@@ -152,7 +171,11 @@ std::vector<Cell> read_entry(const Checker& check, const std::string& path, cons
   if (name == "program") return {read_program(check, path, entry)};
   check.keys(path, entry, {"name", "params", "primary"});
   const hakbench::Workload& workload = *hakbench::find_workload(name);
-  const Axes axes = read_axes(check, path + ".params", workload, Checker::find(entry, "params"));
+  const Json* const params = Checker::find(entry, "params");
+  if (workload.reads_file && (params == nullptr || !params->contains("file"))) {
+    check.fail(path + ".params", name + " needs \"file\", the trace that it replays");
+  }
+  const Axes axes = read_axes(check, path + ".params", workload, params);
   return expand(check, path, workload, axes, all_names);
 }
 

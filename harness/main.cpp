@@ -17,6 +17,7 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/places.hpp"
+#include "harness/record/record_command.hpp"
 #include "harness/run_command.hpp"
 #include "harness/signals.hpp"
 
@@ -25,6 +26,7 @@ namespace hakmem::harness {
 namespace {
 
 constexpr const char* kFooter =
+    "Allocation traces: record [-o FILE] -- COMMAND.\n"
     "Commands of the analysis: report DIR, report --data FILE, history, selftest, export.\n"
     "\n"
     "Exit codes:\n"
@@ -125,6 +127,9 @@ Exit show_doctor(const Options& options) {
 int dispatch(int argc, char** argv) {
   if (argc > 1 && is_analysis(argv[1])) {
     become_analysis(find_places(), std::vector<std::string>(argv + 1, argv + argc));
+  }
+  if (argc > 1 && std::strcmp(argv[1], "record") == 0) {  // what follows is the command's own
+    return record_command(find_places(), std::vector<std::string>(argv + 2, argv + argc));
   }
   Options options;
   CLI::App app("hak: is a change to the allocator a gain?", "hak");

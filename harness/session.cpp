@@ -61,6 +61,11 @@ std::vector<std::string> cell_command(const Cell& cell, const Places& places, st
       continue;
     }
     command.push_back("--" + name);
+    if (name == "file") {
+      const std::string file = value.get<std::string>();
+      command.push_back(file.starts_with("/") ? file : places.root + "/" + file);
+      continue;
+    }
     command.push_back(value.is_string() ? value.get<std::string>() : value.dump());
   }
   command.insert(command.end(), {"--seed", std::to_string(seed)});

@@ -63,7 +63,7 @@ def compiled(installed: Path, folder: Path, *link: str, static: bool = False) ->
     source.write_text(PROGRAM, encoding="utf-8")
     binary = folder / "program"
     flags = pkg_config(installed, "--cflags", "--libs", *(["--static"] if static else []))
-    subprocess.run(["cc", source, "-o", binary, *link, *flags], check=True)
+    subprocess.run(["cc", str(source), "-o", str(binary), *link, *flags], check=True)
     return binary
 
 
@@ -83,7 +83,7 @@ def test_a_program_finds_the_shared_library_by_its_soname(installed: Path, tmp_p
 def test_a_static_program_has_the_allocator_inside(installed: Path, tmp_path: Path) -> None:
     binary = compiled(installed, tmp_path, "-static", static=True)
     assert "NEEDED" not in output_of("readelf", "-d", binary)
-    said = subprocess.run([binary], env={}, check=True, capture_output=True, text=True)
+    said = subprocess.run([binary], env={"LC_ALL": "C"}, check=True, capture_output=True, text=True)
     assert (said.stdout, said.stderr) == (f"{version(installed)} 1\n", "")
 
 

@@ -24,6 +24,7 @@ struct Workload {
   std::string_view doc;
   std::span<const Parameter> parameters;
   std::span<const std::string_view> positional = {};  ///< what arguments without a name stand for
+  bool reads_file = false;  ///< its first argument, or --file, names the file that it replays
 };
 
 namespace detail {
@@ -137,6 +138,9 @@ inline constexpr Parameter kAligned[] = {
      "a misaligned block ends the run; 0: it is counted (mimalloc 2.0.9 has some)"},
     threads(1)};
 
+inline constexpr Parameter kTrace[] = {
+    {"threads", 0, 256, 0, "threads that share the recorded ones; 0: as many as were recorded"}};
+
 }  // namespace detail
 
 /// Parameters that every workload takes.
@@ -162,6 +166,7 @@ inline constexpr Workload kCatalogue[] = {
     {"large", "64 KiB to 16 MiB, and realloc growth", detail::kLarge},
     {"realloc_grow", "growing vectors and strings", detail::kReallocGrow},
     {"aligned", "posix_memalign and aligned_alloc", detail::kAligned},
+    {"trace", "allocations of a real program, recorded by hak record", detail::kTrace, {}, true},
 };
 
 /// The workload of that name, or null.

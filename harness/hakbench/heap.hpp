@@ -71,6 +71,32 @@ class Heap {
     block = adopt(address, size, "realloc");
   }
 
+  /// calloc. The two ends must be zero.
+  [[gnu::always_inline]] Block take_zeroed(std::uint32_t size) {
+    void* address = timed([size] { return std::calloc(1, size); });
+    if (address != nullptr && size >= 8) {
+      const char* const bytes = static_cast<const char*>(address);
+      if ((load_word(bytes) | load_word(bytes + size - 8)) != 0) [[unlikely]] {
+        fail_block(Block{static_cast<char*>(address), size, next_id_}, "not zeroed by calloc");
+      }
+    }
+    return adopt(address, size, "calloc");
+  }
+
+  /// realloc to any size but 0; what fits must still be there, which the first word answers for.
+  [[gnu::always_inline]] void resize(Block& block, std::uint32_t size) {
+    if (size >= block.size) return grow(block, size);
+    check(block);
+    checksum_ += tag_of(block);
+    const std::uint64_t tag = tag_of(block);
+    void* address = timed([&] { return std::realloc(block.address, size); });
+    if (address != nullptr && size >= 8 && load_word(static_cast<char*>(address)) != tag)
+        [[unlikely]] {
+      fail_block(block, "changed by a realloc to a smaller size");
+    }
+    block = adopt(address, size, "realloc");
+  }
+
   /// free, after a check. Leaves the block empty.
   [[gnu::always_inline]] void give(Block& block) {
     check(block);

@@ -29,6 +29,10 @@ class Options {
   /// Threads that the workload runs on.
   unsigned threads() const;
 
+  /// File that the workload replays; null where it was not named, or reads none.
+  const char* file() const { return file_; }
+  void set_file(const char* file) { file_ = file; }
+
   double min_seconds() const { return min_seconds_; }
 
   void set(std::string_view name, std::uint64_t value);
@@ -41,6 +45,7 @@ class Options {
 
   const Workload* workload_;
   std::array<std::uint64_t, kMost> values_{};
+  const char* file_ = nullptr;
   double min_seconds_ = 1.0;
 };
 

@@ -6,6 +6,7 @@
 #include "harness/hakbench/options.hpp"
 #include "harness/hakbench/split.hpp"
 #include "harness/hakbench/text.hpp"
+#include "harness/hakbench/trace_file.hpp"
 
 namespace hakbench {
 
@@ -89,6 +90,11 @@ class Parser {
       seconds(attached ? behind(argument, equals) : value_of(name));
       return;
     }
+    if (name == "file" && workload_.reads_file) {
+      const std::string_view file = attached ? behind(argument, equals) : value_of(name);
+      options_.set_file(file.data());
+      return;
+    }
     const Parameter* parameter = find_parameter(workload_, name);
     if (parameter == nullptr) unknown(name);
     if (attached) {
@@ -116,6 +122,10 @@ class Parser {
   }
 
   void positional(std::string_view argument) {
+    if (workload_.reads_file && options_.file() == nullptr) {
+      options_.set_file(argument.data());
+      return;
+    }
     if (positional_ == workload_.positional.size()) {
       refuse(workload_.name, ": what is ", argument, "? Parameters are given as --name value");
     }
@@ -155,6 +165,7 @@ class Parser {
 
   /// What one parameter says about another.
   void settle() {
+    if (workload_.reads_file) settle_file();
     if (options_["size"] != 0) {
       options_.set("min", options_["size"]);
       options_.set("max", options_["size"]);
@@ -167,6 +178,15 @@ class Parser {
     if (options_["min_align"] > options_["max_align"]) {
       refuse(workload_.name, ": --min_align is above --max_align");
     }
+  }
+
+  void settle_file() {
+    if (options_.file() == nullptr) {
+      refuse(workload_.name, " needs the file that it replays: hakbench ", workload_.name, " FILE");
+    }
+    const unsigned recorded = recorded_threads(options_.file());
+    const std::uint64_t asked = options_["threads"];
+    options_.set("threads", asked == 0 || asked > recorded ? recorded : asked);
   }
 
   const Workload& workload_;

@@ -23,6 +23,11 @@ bool shown_in_params(const Parameter& parameter) {
 void write_params(Text& text, const Options& options) {
   text << "\"params\": {";
   std::string_view comma;
+  if (options.file() != nullptr) {
+    text << "\"file\": ";
+    text.quoted(options.file());
+    comma = ", ";
+  }
   for (const Parameter& parameter : options.workload().parameters) {
     if (!shown_in_params(parameter)) continue;
     text << comma;

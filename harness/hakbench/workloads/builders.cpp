@@ -23,6 +23,7 @@ constexpr Builder kBuilders[] = {
     {"large", build_large},
     {"realloc_grow", build_realloc_grow},
     {"aligned", build_aligned},
+    {"trace", build_trace},
 };
 
 constexpr bool matches_catalogue() {

@@ -16,5 +16,6 @@ Steps build_dist_app(const Plan& plan);
 Steps build_large(const Plan& plan);
 Steps build_realloc_grow(const Plan& plan);
 Steps build_aligned(const Plan& plan);
+Steps build_trace(const Plan& plan);
 
 }  // namespace hakbench
