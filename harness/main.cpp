@@ -26,7 +26,7 @@ namespace hakmem::harness {
 namespace {
 
 constexpr const char* kFooter =
-    "Allocation traces: record [-o FILE] -- COMMAND.\n"
+    "Allocation traces: record [-o FILE] -- COMMAND, trace show FILE [--out DIR].\n"
     "Commands of the analysis: report DIR, report --data FILE, history, selftest, export.\n"
     "\n"
     "Exit codes:\n"
@@ -44,7 +44,7 @@ constexpr const char* kFooter =
 
 /// What the analysis owns goes to it as it stands, so that its options are its own.
 bool is_analysis(const std::string& command) {
-  for (const char* const known : {"report", "history", "selftest", "export"}) {
+  for (const char* const known : {"report", "history", "selftest", "export", "trace"}) {
     if (command == known) return true;
   }
   return false;

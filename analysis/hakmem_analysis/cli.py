@@ -97,6 +97,20 @@ def _export(args: argparse.Namespace) -> int:
     return errors.OK
 
 
+def _trace(args: argparse.Namespace) -> int:
+    from .alloc_trace import summarize
+    from .report.style import save
+    from .report.trace_plots import lifetimes_plot, sizes_plot
+
+    summary = summarize(args.file)
+    sys.stdout.write(summary.text())
+    if args.out is not None:
+        save(sizes_plot(summary), args.out / "sizes.svg")
+        save(lifetimes_plot(summary), args.out / "lifetimes.svg")
+        print(f"plots: {args.out / 'sizes.svg'}, {args.out / 'lifetimes.svg'}")
+    return errors.OK
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hakmem_analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -141,6 +155,11 @@ def _more_commands(commands: Any) -> None:
     kind.add_argument("--gbench", action="store_true")
     export.add_argument("--out", type=Path, help="write here instead of to stdout")
     export.set_defaults(run=_export)
+    trace = commands.add_parser("trace", help="what is in an allocation trace of hak record")
+    trace.add_argument("action", choices=("show",))
+    trace.add_argument("file", type=Path)
+    trace.add_argument("--out", type=Path, metavar="DIR", help="plots of sizes and lifetimes")
+    trace.set_defaults(run=_trace)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
