@@ -10,11 +10,12 @@ namespace {
 constexpr int kBlocks = 400000;
 void* blocks[kBlocks];
 
+/// Long enough for the purge delay's default to pass several times.
 void idle_calls() {
   for (int i = 0; i < 40; ++i) {
     for (int k = 0; k < 500; ++k) blocks[k] = malloc(opaque<std::size_t>(100));
     for (int k = 0; k < 500; ++k) free(blocks[k]);
-    const timespec pause{0, 2000000};
+    const timespec pause{0, 10000000};
     nanosleep(&pause, nullptr);
   }
 }
