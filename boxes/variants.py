@@ -2,6 +2,8 @@
 
 A variant flips one shape or boot box and what that box requires; further combinations stand in
 combos.def, one a line, ids joined by '+'. Prints `name id,id` a line; the first is the baseline.
+
+    python3 boxes/variants.py boxes.def combos.def
 """
 
 import re
@@ -30,12 +32,12 @@ def closure(box_id: str, required: dict[str, list[str]]) -> list[str]:
     return flips + [box_id]
 
 
-def main(folder: Path) -> int:
-    required = shape_boxes((folder / "boxes.def").read_text(encoding="utf-8"))
+def main(definitions: Path, combinations: Path) -> int:
+    required = shape_boxes(definitions.read_text(encoding="utf-8"))
     print("baseline -")
     for box_id in required:
         print(box_id, ",".join(closure(box_id, required)))
-    for line in (folder / "combos.def").read_text(encoding="utf-8").splitlines():
+    for line in combinations.read_text(encoding="utf-8").splitlines():
         ids = line.split("//")[0].strip()
         if not ids:
             continue
@@ -48,4 +50,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -17,6 +17,7 @@ TYPED_STRICTLY = (
     "ci",
     "ci/tests",
     "boxes",
+    "boxes/tests",
     "core/tests",
     "harness/tests",
     "harness/hakbench/tests",

@@ -165,7 +165,9 @@ Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted) {
 void* refill(Front& front, unsigned cls) {
   ++front.stats.refills;
   tick(front);
-  const Chain chain = take_blocks(front, cls, batch_for(front, cls));
+  std::uint32_t wanted = batch_for(front, cls);
+  // `hak new box` puts the calls of data and slow boxes here.
+  const Chain chain = take_blocks(front, cls, wanted);
   if (chain.count == 0) return nullptr;
   Bin& bin = front.bins[cls];
   chain.tail->next = bin.head;

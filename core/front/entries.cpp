@@ -53,6 +53,7 @@ void select_variant() {
 }
 
 std::uint8_t tiny_code(std::size_t size) {
+  // `hak new box` puts the calls of boot boxes here.
   if (serves_c7_ultra && size > kMaxTiny / 2) {
     return static_cast<std::uint8_t>(route_code(kC7UltraClass));
   }

@@ -116,6 +116,7 @@ HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
   }
   void* p = pop(front, code);
   if (HAK_UNLIKELY(p == nullptr)) return slow(size);
+  // `hak new box` puts the calls of shape and boot boxes here.
   if constexpr (kObserve) ++front->stats.observed_mallocs[band_of(size)];
   if constexpr (kDebug) debug_fill(p);
   return p;
