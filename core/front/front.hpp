@@ -115,8 +115,8 @@ HAK_INLINE bool is_stub(const Front* front) { return front == &stub_front; }
 
 // --- thread.cpp -------------------------------------------------------------------------------
 
-/// The calling thread's front, which has none yet: made now. Null when the thread has ended or there
-/// is no memory for one: such callers use SharedFront.
+/// The calling thread's front, which has none yet: made now. Null when the thread has ended or
+/// there is no memory for one: such callers use SharedFront.
 HAK_COLD Front* new_front();
 
 /// The calling thread's front, or what `new_front` gives.

@@ -64,8 +64,8 @@ void push(Front& front, unsigned cls, Block* block) {
 }
 
 /// A block of another thread. It may be reused here, where its lines are warm, and goes to its
-/// owner with the bin's next trim; but not if it shares lines with its neighbours: two threads would
-/// write to one line for as long as they live.
+/// owner with the bin's next trim; but not if it shares lines with its neighbours: two threads
+/// would write to one line for as long as they live.
 void free_foreign(Front& front, Slab* record, unsigned cls, Block* block) {
   if (class_info(cls).block_size < kUnsharedBlock) return free_remote(front, record, block);
   if (HAK_UNLIKELY(block->mark == front.free_mark)) {

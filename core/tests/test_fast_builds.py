@@ -46,7 +46,7 @@ def test_training_is_recorded(arm: Arm) -> None:
         assert not (arm.library.parent / "libhakmem-lab.so").exists()
 
 
-@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda words: words[0])
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda words: str(words[0]))
 def test_blocks_stay_whole(arm: Arm, workload: tuple[str, ...]) -> None:
     command = [str(HAKBENCH), *workload, "--verify", "--min-seconds", "0"]
     done = subprocess.run(command, env=environment(arm), capture_output=True, text=True, timeout=60)

@@ -35,8 +35,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("root")
     env = {**os.environ, "DESTDIR": str(root)}
     targets = ["core/libhakmem.so", "core/libhakmem-lab.so", "core/package/libhakmem.a"]
-    subprocess.run(["ninja", "-C", BUILD, *targets], check=True, capture_output=True)
-    command = ["meson", "install", "-C", BUILD, "--no-rebuild", "--tags", "devel,runtime"]
+    subprocess.run(["ninja", "-C", str(BUILD), *targets], check=True, capture_output=True)
+    command = ["meson", "install", "-C", str(BUILD), "--no-rebuild", "--tags", "devel,runtime"]
     subprocess.run(command, env=env, check=True, capture_output=True)
     (header,) = root.rglob("hakmem.h")
     return header.parents[1]
