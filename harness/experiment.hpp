@@ -60,6 +60,10 @@ struct Experiment {
   [[nodiscard]] std::string folder() const;
 };
 
+/// The cell with passes of at most `most_ops` operations or blocks, for runs that count instead of
+/// measuring.
+Cell shortened(Cell cell, std::uint64_t most_ops);
+
 /// Reads and checks the file. Throws Failure(usage) with one line that names file, line, place and
 /// the nearest known name; Failure(missing) where a library is not there.
 Experiment read_experiment(const std::string& file, const Places& places);

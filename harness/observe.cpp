@@ -37,9 +37,7 @@ Json counts_of(const Arm& arm, const Json& report) {
 /// One pre-run. Null with `problem` set where it gave no report.
 Json observe_one(const SessionSetup& setup, const std::vector<std::string>& environment,
                  const std::string& library, std::string* problem) {
-  Cell cell = primary(setup.experiment);
-  if (cell.params.contains("ops") && cell.params["ops"] > kMostOps) cell.params["ops"] = kMostOps;
-  if (cell.params.contains("seconds")) cell.params["seconds"] = 0;
+  const Cell cell = shortened(primary(setup.experiment), kMostOps);
   RunRequest request;
   request.helper = setup.places.spawn_helper();
   request.command = cell_command(cell, setup.places, setup.experiment.seeds.front(), kSeconds);
