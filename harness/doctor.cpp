@@ -260,6 +260,7 @@ Check cpus(const CpuPlan& plan) {
 std::vector<Check> examine(const CpuPlan& plan) {
   std::vector<Check> checks = {cpus(plan), governor(plan), turbo(), smt(plan), aslr(),
                                thp(),      swap(),         numa(),  isolated()};
+  for (Check& check : examine_limits(plan)) checks.push_back(std::move(check));
   moving(plan, &checks);
   checks.push_back(perf());
   checks.push_back(hypervisor());

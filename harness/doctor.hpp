@@ -21,6 +21,10 @@ struct Check {
 /// All checks, in a fixed order. Takes a quarter of a second, as load is a difference over time.
 std::vector<Check> examine(const CpuPlan& plan);
 
+/// What takes time or memory away from outside: interrupts, ticks, quotas, memory, batteries. Part
+/// of examine().
+std::vector<Check> examine_limits(const CpuPlan& plan);
+
 /// The manifest's `doctor`.
 Json doctor_json(const std::vector<Check>& checks);
 

@@ -26,6 +26,9 @@ def test_doctor_says_what_to_type_and_changes_nothing(hak: Hak) -> None:
     names = {check["check"] for check in checks}
     assert {"governor", "turbo", "smt", "aslr", "thp", "swap", "numa", "isolated"} <= names
     assert {"load", "steal", "psi", "perf", "virtualisation", "clock", "cpus"} <= names
+    assert {"frequency", "interrupts", "irqbalance", "nohz_full", "quota", "memory"} <= names
+    assert {"overcommit", "ksm", "perf_rate", "power"} <= names
+    assert len(names) == len(checks)
     for check in checks:
         assert check["severity"] in ("ok", "note", "warn")
         assert check["state"] and check["effect"]
