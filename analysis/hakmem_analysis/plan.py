@@ -212,12 +212,21 @@ def _box(experiment: Json, arms: tuple[Arm, ...]) -> tuple[str | None, tuple[Any
 
 def read_plan(manifest: Json, where: str) -> Plan:
     """Takes a manifest; `where` names it in errors. AnalysisError where a needed key is missing."""
+    try:
+        return _plan(manifest, where)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise AnalysisError(where, f"is damaged ({error})", "restore it from a copy") from None
+
+
+def _plan(manifest: Json, where: str) -> Plan:
     experiment: Json = _get(manifest, "experiment", (dict,), where)
     metric = experiment.get("metric") or {}
     arms = _arms(manifest, where)
     box, values = _box(experiment, arms)
     is_sequential = bool(experiment.get("until_decided"))
     looks = tuple(int(look) for look in experiment.get("looks") or DEFAULT_LOOKS)
+    if any(later <= earlier for earlier, later in zip((1, *looks), looks)):
+        raise ValueError(f"looks {list(looks)} are not rising block counts")
     return Plan(
         phase=str(manifest.get("phase") or experiment.get("phase") or "?"),
         run=str(manifest.get("run") or "?"),
