@@ -18,6 +18,7 @@ namespace hakmem::harness {
 namespace {
 
 constexpr double kAnswerSeconds = 5;
+constexpr double kLookSeconds = 120;  // its first answer waits for scipy on a busy machine
 
 Estimate read_estimate(const Json& cell) {
   Estimate estimate;
@@ -93,28 +94,53 @@ std::optional<std::string> Watch::answer(double timeout_s) {
   }
 }
 
-std::map<std::string, Estimate> Watch::estimate(const std::string& folder) {
-  std::map<std::string, Estimate> result;
-  if (talk_.pid <= 0 || !talk_.out.open() || folder.find('\n') != std::string::npos) return result;
-  const std::string line = "estimate " + folder + "\n";
+Json Watch::ask(const std::string& command, const std::string& folder, double timeout_s) {
+  if (talk_.pid <= 0 || !talk_.out.open() || folder.find('\n') != std::string::npos) return nullptr;
+  const std::string line = command + " " + folder + "\n";
   if (write(talk_.in.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-    return result;
+    return nullptr;
   }
-  const double deadline = now_s() + kAnswerSeconds;
+  const double deadline = now_s() + timeout_s;
   std::optional<std::string> text;
   for (++owed_; owed_ > 0; --owed_) {
     text = answer(deadline - now_s());
-    if (!text) return result;
+    if (!text) return nullptr;
   }
-  const Json parsed = Json::parse(*text, nullptr, false);
-  if (!parsed.is_object() || !parsed.contains("cells") || !parsed["cells"].is_object())
-    return result;
-  for (const auto& [cell, value] : parsed["cells"].items()) {
+  Json parsed = Json::parse(*text, nullptr, false);
+  return parsed.is_object() ? parsed : Json(nullptr);
+}
+
+Json Watch::must_ask(const std::string& command, const std::string& folder) {
+  Json answer = ask(command, folder, kLookSeconds);
+  if (caught_signal() != 0) return nullptr;
+  if (answer.is_object() && !answer.contains("error")) return answer;
+  const std::string reason = answer.is_object() && answer["error"].is_string()
+                                 ? answer["error"].get<std::string>()
+                                 : "it gave no answer";
+  throw Failure(Exit::missing,
+                "the analysis is needed to decide when to stop: " + reason + "; type: ./hak setup");
+}
+
+std::map<std::string, Estimate> Watch::estimate(const std::string& folder) {
+  std::map<std::string, Estimate> result;
+  const Json found = ask("estimate", folder, kAnswerSeconds);
+  if (!found.is_object() || !found.contains("cells") || !found["cells"].is_object()) return result;
+  for (const auto& [cell, value] : found["cells"].items()) {
     if (value.is_object() && value.value("delta_pct", Json(nullptr)).is_number()) {
       result[cell] = read_estimate(value);
     }
   }
   return result;
 }
+
+std::optional<Look> Watch::look(const std::string& folder) {
+  const Json found = must_ask("look", folder);
+  if (!found.is_object()) return std::nullopt;
+  const Json decision = found.value("decision", Json(""));
+  return Look{found.value("stop", Json(false)) == true,
+              decision.is_string() ? decision.get<std::string>() : ""};
+}
+
+Json Watch::levels(const std::string& folder) { return must_ask("levels", folder); }
 
 }  // namespace hakmem::harness

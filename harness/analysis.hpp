@@ -29,7 +29,14 @@ struct Estimate {
   int blocks = 0;
 };
 
-/// The analysis in watch mode: one question at a time, answered within five seconds or skipped.
+/// What the analysis says at a look of a sequential run.
+struct Look {
+  bool stop = false;
+  std::string decision;  ///< the evidence's word so far
+};
+
+/// The analysis in watch mode: one question at a time. An estimate that does not come within five
+/// seconds is skipped; a look is waited for.
 class Watch {
  public:
   explicit Watch(const Places& places);
@@ -40,7 +47,18 @@ class Watch {
   /// Estimates by cell; empty where there is none in time.
   std::map<std::string, Estimate> estimate(const std::string& folder);
 
+  /// Whether a sequential run may stop; nothing where a signal came first. Throws Failure(missing)
+  /// where the analysis does not answer, since going on without it would be another procedure.
+  std::optional<Look> look(const std::string& folder);
+
+  /// Looks and levels of the run as the analysis computes them, for the manifest; null where a
+  /// signal came first. Throws Failure(missing).
+  Json levels(const std::string& folder);
+
  private:
+  /// The answer as an object; null where none came in time.
+  Json ask(const std::string& command, const std::string& folder, double timeout_s);
+  Json must_ask(const std::string& command, const std::string& folder);
   std::optional<std::string> answer(double timeout_s);
 
   Conversation talk_;

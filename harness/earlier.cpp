@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "harness/files.hpp"
+#include "harness/machine.hpp"
 #include "harness/text.hpp"
 
 namespace hakmem::harness {
@@ -66,9 +67,31 @@ std::optional<Found> read_result(const fs::path& folder, const Experiment& exper
   const Json verdict = parse("verdict.json");
   std::string outcome = text_of(verdict, "headline");
   if (outcome.empty()) outcome = "no verdict (" + text_of(manifest, "status") + ")";
+  const Json machine = manifest.value("machine", Json::object());
+  if (machine.is_object() &&
+      !machine_difference(machine.value("fingerprint_of", machine), machine_identity()).empty()) {
+    outcome += " (on another machine)";
+  }
   const std::string run = folder.filename().string();
   return Found{run, folder.parent_path().filename().string() + "/" + run + " (same " + shared +
                         "): " + outcome};
+}
+
+/// The card of a box that was retired, where the experiment is about it.
+std::optional<Found> read_card(const fs::path& file, const Experiment& experiment) {
+  const Json card = Json::parse(read_file(file.string()).value_or(""), nullptr, false);
+  const std::string box = text_of(card, "box");
+  const bool mine =
+      !box.empty() &&
+      (box == experiment.box ||
+       std::any_of(experiment.arms.begin(), experiment.arms.end(), [&](const Arm& arm) {
+         return experiment.box.empty() && arm.env.contains(box);
+       }));
+  if (!mine) return std::nullopt;
+  std::string day = text_of(card, "removed");
+  day.erase(std::remove(day.begin(), day.end(), '-'), day.end());
+  return Found{day, "card of " + box + ", retired " + text_of(card, "removed") + ": " +
+                        text_of(card, "decision") + ": " + text_of(card, "reason")};
 }
 
 }  // namespace
@@ -88,6 +111,16 @@ std::vector<std::string> earlier_results(const std::string& results, const Exper
         continue;  // a damaged folder; `hak history` says more
       }
       if (result) found.push_back(std::move(*result));
+    }
+  }
+  std::error_code none;
+  for (const fs::directory_entry& file : fs::directory_iterator(results + "/cards", none)) {
+    if (file.path().extension() != ".json") continue;
+    try {
+      std::optional<Found> card = read_card(file.path(), experiment);
+      if (card) found.push_back(std::move(*card));
+    } catch (const Json::exception&) {
+      continue;
     }
   }
   std::sort(found.begin(), found.end(),

@@ -15,16 +15,17 @@ namespace hakmem::harness {
 
 namespace {
 
-const std::vector<std::string> kKeys = {"phase",       "title",
-                                        "hypothesis",  "forecast",
-                                        "box",         "values",
-                                        "arms",        "references",
-                                        "base_env",    "library",
-                                        "workloads",   "metric",
-                                        "runs",        "neutral_threshold_pct",
-                                        "seeds",       "order_seed",
-                                        "guards",      "timeout_seconds",
-                                        "void_limits", "min_seconds"};
+const std::vector<std::string> kKeys = {"phase",         "title",
+                                        "hypothesis",    "forecast",
+                                        "box",           "values",
+                                        "arms",          "references",
+                                        "base_env",      "library",
+                                        "workloads",     "metric",
+                                        "runs",          "neutral_threshold_pct",
+                                        "seeds",         "order_seed",
+                                        "guards",        "timeout_seconds",
+                                        "void_limits",   "min_seconds",
+                                        "until_decided", "looks"};
 
 const std::vector<std::string> kMetrics = {
     "ops_per_s",      "ns_per_op",        "wall_s",       "user_s",       "system_s",
@@ -84,6 +85,27 @@ void read_seeds(const Checker& check, const Json& root, Experiment* result) {
   }
 }
 
+void read_looks(const Checker& check, const Json& root, Experiment* result) {
+  if (const Json* const looks = Checker::find(root, "looks")) {
+    check.list("looks", *looks, 2);
+    result->looks.clear();
+    for (std::size_t i = 0; i < looks->size(); ++i) {
+      const std::string path = child_path("looks", i);
+      const auto count = static_cast<unsigned>(check.whole(path, (*looks)[i], 2, 10000));
+      if (!result->looks.empty() && count <= result->looks.back()) {
+        check.fail(path, "must be more blocks than the look before it");
+      }
+      result->looks.push_back(count);
+    }
+  }
+  const Json* const sequential = Checker::find(root, "until_decided");
+  if (sequential == nullptr || !check.boolean("until_decided", *sequential)) return;
+  if (root.contains("runs")) {
+    check.fail("runs", "is for a fixed number of blocks; a run until_decided has looks");
+  }
+  result->declare_sequential();
+}
+
 void read_limits(const Checker& check, const Json& root, Experiment* result) {
   const auto number = [&](const char* key, double least, double most, double* value) {
     if (const Json* const found = Checker::find(root, key)) {
@@ -96,6 +118,7 @@ void read_limits(const Checker& check, const Json& root, Experiment* result) {
   if (const Json* const runs = Checker::find(root, "runs")) {
     result->runs = static_cast<unsigned>(check.whole("runs", *runs, 1, 10000));
   }
+  read_looks(check, root, result);
   if (const Json* const limits = Checker::find(root, "void_limits")) {
     check.keys("void_limits", *limits, {"steal_pct", "foreign_load_pct"});
     if (const Json* const steal = Checker::find(*limits, "steal_pct")) {
@@ -153,6 +176,8 @@ Json Experiment::normalised() const {
   json["metric"] = {{"name", metric}, {"direction", direction}};
   json["neutral_threshold_pct"] = neutral_threshold_pct;
   json["runs"] = runs;
+  json["until_decided"] = until_decided;
+  if (until_decided) json["looks"] = looks;
   json["seeds"] = seeds;
   json["order_seed"] = order_seed;
   json["guards"] = Json::array();
@@ -166,6 +191,11 @@ Json Experiment::normalised() const {
                          {"foreign_load_pct", void_foreign_load_pct}};
   json["min_seconds"] = min_seconds;
   return json;
+}
+
+void Experiment::declare_sequential() {
+  until_decided = true;
+  runs = looks.back();
 }
 
 std::string Experiment::folder() const { return lower(phase); }

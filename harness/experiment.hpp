@@ -46,7 +46,9 @@ struct Experiment {
   std::vector<Cell> cells;
   std::string metric = "ops_per_s", direction = "higher";
   double neutral_threshold_pct = 1.0;
-  unsigned runs = 10;
+  unsigned runs = 10;          ///< blocks; of a sequential run the most
+  bool until_decided = false;  ///< sequential: stops at the first look that decides
+  std::vector<unsigned> looks = {10, 20, 40, 80};
   std::vector<std::uint64_t> seeds = {42, 43};
   std::uint64_t order_seed = 1;
   std::vector<Guard> guards;
@@ -54,6 +56,8 @@ struct Experiment {
   double void_steal_pct = 5, void_foreign_load_pct = 20;
   double min_seconds = 1.0;
 
+  /// Makes the run a sequential one; its last look is the most blocks.
+  void declare_sequential();
   /// Every value filled in, as it goes into the manifest.
   [[nodiscard]] Json normalised() const;
   /// Name of the folder below results/.

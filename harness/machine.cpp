@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <sstream>
 #if defined(__x86_64__)
@@ -112,10 +113,38 @@ Json machine_json(const CpuPlan& plan, Json* missing) {
                                 "no transparent_hugepage in /sys");
   machine["virtualisation"] = virtualisation();
   machine["memory_kib"] = std::strtoll(memory.c_str(), nullptr, 10);
-  machine["fingerprint"] =
-      sha256(cpu_model() + "|" + std::to_string(cores) + "|" + virtualisation() + "|" + libc)
-          .substr(0, 16);
+  const Json identity = machine_identity();
+  machine["fingerprint"] = fingerprint(identity);
+  machine["fingerprint_of"] = identity;
   return machine;
+}
+
+Json machine_identity() {
+  utsname names{};
+  uname(&names);
+  constexpr double kKibInGib = 1024 * 1024;
+  const double memory = std::strtod(field_of("/proc/meminfo", "MemTotal").c_str(), nullptr);
+  return {{"cpu", cpu_model()},
+          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"kernel", std::string(names.release) + " " + names.machine},
+          {"memory_gib", static_cast<long>(std::ceil(memory / kKibInGib))},
+          {"libc", std::string("glibc ") + gnu_get_libc_version()},
+          {"virtualisation", virtualisation()}};
+}
+
+std::string fingerprint(const Json& identity) { return sha256(identity.dump()).substr(0, 16); }
+
+std::string machine_difference(const Json& before, const Json& now) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : now.items()) {
+    const Json old = before.is_object() ? before.value(key, Json(nullptr)) : Json(nullptr);
+    if (old == value || old.is_null()) continue;
+    const auto shown = [](const Json& item) {
+      return item.is_string() ? item.get<std::string>() : item.dump();
+    };
+    parts.push_back(key + ": " + shown(old) + " then, " + shown(value) + " now");
+  }
+  return join(parts, "; ");
 }
 
 Json build_json() {

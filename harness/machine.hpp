@@ -13,6 +13,17 @@ namespace hakmem::harness {
 /// The manifest's `machine`. Adds "machine.NAME": reason to `missing` for what cannot be had.
 Json machine_json(const CpuPlan& plan, Json* missing);
 
+/// What makes two machines alike: CPU, cores, kernel, memory in whole GiB (the kernel keeps some,
+/// more or less by version), C library, virtualisation.
+Json machine_identity();
+
+/// Sixteen hexadecimal digits of the identity's hash.
+std::string fingerprint(const Json& identity);
+
+/// What differs between the identity of an earlier session and this machine's, or "". What was not
+/// recorded then does not differ.
+std::string machine_difference(const Json& before, const Json& now);
+
 /// Hypervisor as systemd-detect-virt names it ("kvm", "vmware", "none", …), from CPUID and DMI.
 std::string virtualisation();
 

@@ -13,6 +13,7 @@
 #include "harness/analysis.hpp"
 #include "harness/box_registry.hpp"
 #include "harness/build_info.hpp"
+#include "harness/calibrate_command.hpp"
 #include "harness/doctor.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -27,7 +28,8 @@ namespace {
 
 constexpr const char* kFooter =
     "Allocation traces: record [-o FILE] -- COMMAND, trace show FILE [--out DIR].\n"
-    "Commands of the analysis: report DIR, report --data FILE, history, selftest, export.\n"
+    "Commands of the analysis: report DIR, report --data FILE, history, selftest, export,\n"
+    "promote BOX --evidence DIR, retire BOX.\n"
     "\n"
     "Exit codes:\n"
     "  0    done; for run: a verdict was reached, whatever it says\n"
@@ -44,7 +46,8 @@ constexpr const char* kFooter =
 
 /// What the analysis owns goes to it as it stands, so that its options are its own.
 bool is_analysis(const std::string& command) {
-  for (const char* const known : {"report", "history", "selftest", "export", "trace"}) {
+  for (const char* const known : {"report", "history", "selftest", "export", "trace",
+                                  "calibrate-report", "calibrate-times", "promote", "retire"}) {
     if (command == known) return true;
   }
   return false;
@@ -65,6 +68,7 @@ struct Options {
   RunOptions run;
   std::string mode = "process";
   bool clang = false;
+  unsigned times = 0;
   bool boxes_json = false, boxes_markdown = false, doctor_json = false;
 };
 
@@ -76,6 +80,8 @@ void define_run(CLI::App* run, Options* options) {
   run->add_option("--runs", o.runs, "blocks, instead of the experiment's")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
+  run->add_flag("--until-decided", o.until_decided,
+                "stop at the first look (10, 20, 40, 80 blocks) whose evidence is decided");
   run->add_option("--resume", o.resume, "go on with a run that was stopped")->type_name("DIR");
   run->add_option("--mode", options->mode, "process: one fresh process a run")
       ->check(CLI::IsMember({"process"}));
@@ -83,6 +89,7 @@ void define_run(CLI::App* run, Options* options) {
       ->check(CLI::IsMember({"no-go", "undecided"}));
   run->add_flag("--yes,-y", o.yes, "ask nothing");
   run->add_flag("--quick", o.quick, "three short blocks: does it work?");
+  run->add_flag("--force", o.force, "with --resume: go on where another machine began");
   run->add_flag("--no-wait", o.no_wait, "refuse where another run holds the machine");
 }
 
@@ -95,6 +102,12 @@ void define_all(CLI::App* app, Options* options) {
       "ceiling", "standard against the fast and fast-pgo builds: what could the compiler give?");
   define_run(ceiling, options);
   ceiling->add_flag("--clang", options->clang, "clang's builds (experiments/ceiling_clang.json)");
+  CLI::App* const calibrate = app->add_subcommand(
+      "calibrate", "the same arm twice: what is this machine's noise, and is the verdict honest?");
+  define_run(calibrate, options);
+  calibrate->add_option("--times", options->times, "short A/A runs instead of a long one")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
   CLI::App* const boxes = app->add_subcommand("boxes", "the optimizations and their defaults");
   auto* const json = boxes->add_flag("--json", options->boxes_json, "for programs");
   boxes->add_flag("--markdown", options->boxes_markdown, "the page docs/boxes.md")->excludes(json);
@@ -153,6 +166,9 @@ int dispatch(int argc, char** argv) {
   if (command == "ceiling" && options.run.file.empty() && options.run.resume.empty()) {
     options.run.file =
         places.root + "/experiments/ceiling" + (options.clang ? "_clang" : "") + ".json";
+  }
+  if (command == "calibrate") {
+    return static_cast<int>(calibrate_command(options.run, options.times, places));
   }
   return static_cast<int>(run_command(options.run, places));
 }

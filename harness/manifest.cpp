@@ -57,6 +57,7 @@ Json session_json(unsigned number, const CpuPlan& plan) {
   return {{"session", number},
           {"boot_id", boot_id()},
           {"started", iso_time(std::time(nullptr))},
+          {"fingerprint", fingerprint(machine_identity())},
           {"allowed_cpus", plan.allowed}};
 }
 
@@ -117,7 +118,13 @@ Json first_manifest(const Experiment& experiment, const std::string& run, const 
 
 void add_session(Json* manifest, const CpuPlan& plan) {
   const unsigned number = last_session(*manifest) + 1;
-  (*manifest)["sessions"].push_back(session_json(number, plan));
+  Json session = session_json(number, plan);
+  const Json identity = machine_identity();
+  const Json first = manifest->value("machine", Json::object());
+  if (machine_difference(first.value("fingerprint_of", first), identity) != "") {
+    session["machine"] = identity;
+  }
+  (*manifest)["sessions"].push_back(std::move(session));
   (*manifest)["status"] = "running";
 }
 

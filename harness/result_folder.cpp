@@ -58,7 +58,7 @@ Json ResultFolder::manifest() const {
 
 void ResultFolder::write_manifest(const Json& manifest) const {
   write_whole(path_ + "/manifest.json",
-              manifest.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+              names_.json(manifest).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void ResultFolder::keep_output(const Json& sample, const std::string& out,
@@ -70,8 +70,8 @@ void ResultFolder::keep_output(const Json& sample, const std::string& out,
     if (byte <= ' ' || byte == '/' || byte >= 127) letter = '_';
   }
   make_folders(path_ + "/output");
-  if (!out.empty()) write_whole(path_ + "/output/" + name + ".out", out);
-  if (!err.empty()) write_whole(path_ + "/output/" + name + ".err", err);
+  if (!out.empty()) write_whole(path_ + "/output/" + name + ".out", names_.text(out));
+  if (!err.empty()) write_whole(path_ + "/output/" + name + ".err", names_.text(err));
 }
 
 }  // namespace hakmem::harness

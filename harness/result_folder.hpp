@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "harness/experiment.hpp"
+#include "harness/path_names.hpp"
 #include "harness/sample_file.hpp"
 
 namespace hakmem::harness {
@@ -21,7 +23,12 @@ class ResultFolder {
   /// What was wrong with the end of samples.jsonl, or "".
   [[nodiscard]] const std::string& warning() const { return warning_; }
 
+  /// How paths are written into this folder from now on.
+  void use_names(PathNames names) { names_ = std::move(names); }
+
   SampleFile& samples() { return samples_; }
+  /// Appends a sample, its paths named as above. Throws Failure(io).
+  void append(Json sample) { samples_.append(names_.json(std::move(sample))); }
 
   /// The manifest as it is on disk, or null.
   [[nodiscard]] Json manifest() const;
@@ -34,6 +41,7 @@ class ResultFolder {
   explicit ResultFolder(std::string path);
 
   std::string path_, warning_;
+  PathNames names_;
   SampleFile samples_;
 };
 

@@ -11,6 +11,7 @@
 #include "harness/earlier.hpp"
 #include "harness/environment.hpp"
 #include "harness/files.hpp"
+#include "harness/machine.hpp"
 #include "harness/machine_lock.hpp"
 #include "harness/manifest.hpp"
 #include "harness/observe.hpp"
@@ -65,7 +66,8 @@ class RunCommand {
   Exit run() {
     read();
     check_programs(experiment_, places_);
-    notices_ = plan_notices(experiment_, plan_);
+    const std::vector<std::string> planned = plan_notices(experiment_, plan_);
+    notices_.insert(notices_.begin(), planned.begin(), planned.end());
     if (options_.quick) {
       notices_.emplace_back("--quick: three short blocks show that it works, not which is better");
     }
@@ -81,8 +83,11 @@ class RunCommand {
       say("stopped; go on with: hak run --resume " + shell_quoted(folder_->path()));
       return Exit::interrupted;
     }
-    return report();
+    return options_.no_report ? Exit::ok : report();
   }
+
+  /// The result's folder; "" before it was made.
+  [[nodiscard]] std::string folder() const { return folder_ ? folder_->path() : std::string(); }
 
  private:
   void read() {
@@ -90,12 +95,19 @@ class RunCommand {
     if (!resumed && options_.file.empty()) {
       throw Failure(Exit::usage, "run needs an experiment file, or --resume DIR");
     }
-    if (resumed && (options_.runs != 0 || options_.quick)) {
+    if (resumed && (options_.runs != 0 || options_.quick || options_.until_decided)) {
       throw Failure(Exit::usage,
-                    "--resume completes the declared blocks; --runs and --quick do not go with it");
+                    "--resume keeps the declared plan; --runs, --quick and --until-decided do not "
+                    "go with it");
     }
     if (!resumed) {
       experiment_ = read_experiment(options_.file, places_);
+      if (options_.until_decided) experiment_.declare_sequential();
+      if (experiment_.until_decided && (options_.runs != 0 || options_.quick)) {
+        throw Failure(Exit::usage,
+                      "a sequential run has looks; --runs and --quick are for a fixed number of "
+                      "blocks");
+      }
       if (options_.runs != 0) experiment_.runs = options_.runs;
       if (options_.quick) {
         if (options_.runs == 0) experiment_.runs = kQuickRuns;
@@ -127,9 +139,27 @@ class RunCommand {
     const Json plan = manifest_.value("experiment", Json::object());
     experiment_.runs = plan.value("runs", experiment_.runs);
     experiment_.min_seconds = plan.value("min_seconds", experiment_.min_seconds);
+    experiment_.until_decided = plan.value("until_decided", false);
+    if (experiment_.until_decided) experiment_.looks = plan.value("looks", experiment_.looks);
     const std::string problem = resume_problem(manifest_, experiment_);
     if (!problem.empty()) throw Failure(Exit::usage, folder_->path() + ": " + problem);
     if (!folder_->warning().empty()) say("warning: " + folder_->warning());
+    check_machine();
+  }
+
+  /// Blocks of unlike machines are not one sample.
+  void check_machine() {
+    const Json machine = manifest_.value("machine", Json::object());
+    if (!machine.is_object()) return;
+    const std::string difference =
+        machine_difference(machine.value("fingerprint_of", machine), machine_identity());
+    if (difference.empty()) return;
+    if (!options_.force) {
+      throw Failure(Exit::usage, folder_->path() + ": it began on another machine (" + difference +
+                                     "); start a new run, or go on with --force");
+    }
+    notices_.push_back("--force: blocks of unlike machines stand side by side (" + difference +
+                       ")");
   }
 
   [[nodiscard]] std::string results() const {
@@ -140,14 +170,17 @@ class RunCommand {
   void show_before() {
     checks_ = examine(plan_);
     for (const Check& check : checks_) {
-      if (check.severity == "warn") say("doctor: " + check.name + ": " + check.state);
+      if (check.severity == "warn" && !options_.quiet)
+        say("doctor: " + check.name + ": " + check.state);
     }
-    for (const std::string& line : earlier_results(results(), experiment_, kEarlierShown)) {
-      say("earlier: " + line);
+    if (!options_.quiet) {
+      for (const std::string& line : earlier_results(results(), experiment_, kEarlierShown)) {
+        say("earlier: " + line);
+      }
     }
     bool loud = false;
     for (const std::string& notice : notices_) {
-      say("NOTICE: " + notice);
+      if (!options_.quiet) say("NOTICE: " + notice);
       loud = loud || notice.starts_with("A/A");
     }
     const bool can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
@@ -160,16 +193,17 @@ class RunCommand {
   }
 
   void open() {
-    if (folder_) {
+    if (!folder_) folder_.emplace(ResultFolder::create(results(), experiment_));
+    folder_->use_names(PathNames(places_, temporary_.path()));
+    if (manifest_.is_object()) {
       add_session(&manifest_, plan_);
     } else {
-      folder_.emplace(ResultFolder::create(results(), experiment_));
       manifest_ = first_manifest(experiment_, folder_->run(), places_, plan_, checks_,
                                  allow_list(temporary_.path()));
     }
     add_notices(&manifest_, notices_);
     folder_->write_manifest(manifest_);
-    say("results go to " + folder_->path());
+    if (!options_.quiet) say("results go to " + folder_->path());
   }
 
   /// Runs all blocks; the manifest says in the end how it went. False where a signal came.
@@ -184,9 +218,11 @@ class RunCommand {
         add_notices(&manifest_, notices);
         folder_->write_manifest(manifest_);
       }
+      if (experiment_.until_decided) declare_looks();
       Session session(setup, &*folder_);
       const bool complete = caught_signal() == 0 && session.run();
       add_notices(&manifest_, session.notices());
+      if (session.stopped_at() != 0) manifest_["sequential"]["stopped_at"] = session.stopped_at();
       manifest_["status"] = complete ? "complete" : "interrupted";
       folder_->write_manifest(manifest_);
       return complete;
@@ -194,6 +230,15 @@ class RunCommand {
       note_failure();
       throw;
     }
+  }
+
+  /// Looks and levels stand in the manifest before the first block.
+  void declare_looks() {
+    if (manifest_.contains("sequential")) return;
+    const Json levels = Watch(places_).levels(folder_->path());
+    if (!levels.is_object()) return;  // a signal: nothing was measured
+    manifest_["sequential"] = levels;
+    folder_->write_manifest(manifest_);
   }
 
   /// The manifest of a run that the machine ended; the disk may refuse that too.
@@ -209,8 +254,10 @@ class RunCommand {
   }
 
   Exit report() {
-    const ToolResult made = run_tool(analysis_command({"report", folder_->path()}),
-                                     analysis_environment(places_), kReportSeconds, true);
+    std::vector<std::string> words = {"report", folder_->path()};
+    if (options_.force) words.emplace_back("--force");
+    const ToolResult made =
+        run_tool(analysis_command(words), analysis_environment(places_), kReportSeconds, true);
     if (caught_signal() != 0) return Exit::interrupted;
     const Json verdict =
         Json::parse(read_file(folder_->path() + "/verdict.json").value_or(""), nullptr, false);
@@ -247,8 +294,11 @@ class RunCommand {
 
 }  // namespace
 
-Exit run_command(const RunOptions& options, const Places& places) {
-  return RunCommand(options, places).run();
+Exit run_command(const RunOptions& options, const Places& places, std::string* folder) {
+  RunCommand command(options, places);
+  const Exit code = command.run();
+  if (folder != nullptr) *folder = command.folder();
+  return code;
 }
 
 }  // namespace hakmem::harness

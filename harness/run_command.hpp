@@ -9,17 +9,22 @@
 namespace hakmem::harness {
 
 struct RunOptions {
-  std::string file;      ///< experiment; "" with --resume
-  std::string results;   ///< folder of all results; "" for the repository's
-  std::string resume;    ///< folder of a run to go on with
-  std::string gate;      ///< "", "no-go" or "undecided"
-  unsigned runs = 0;     ///< blocks instead of the experiment's; 0: as it says
-  bool yes = false;      ///< ask nothing
-  bool quick = false;    ///< three short blocks: does it work, not which is better
-  bool no_wait = false;  ///< refuse where another run holds the machine
+  std::string file;            ///< experiment; "" with --resume
+  std::string results;         ///< folder of all results; "" for the repository's
+  std::string resume;          ///< folder of a run to go on with
+  std::string gate;            ///< "", "no-go" or "undecided"
+  unsigned runs = 0;           ///< blocks instead of the experiment's; 0: as it says
+  bool until_decided = false;  ///< sequential, whatever the experiment says
+  bool yes = false;            ///< ask nothing
+  bool quick = false;          ///< three short blocks: does it work, not which is better
+  bool no_report = false;      ///< measure only; the caller judges
+  bool quiet = false;          ///< nothing about the machine and earlier results
+  bool force = false;          ///< go on with a result of another machine
+  bool no_wait = false;        ///< refuse where another run holds the machine
 };
 
 /// Does it all; prints headline and report. Throws Failure for what the user must mend.
-Exit run_command(const RunOptions& options, const Places& places);
+/// `folder`, where given, becomes the result's.
+Exit run_command(const RunOptions& options, const Places& places, std::string* folder = nullptr);
 
 }  // namespace hakmem::harness

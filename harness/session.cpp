@@ -25,6 +25,11 @@ VoidLimits limits_of(const Experiment& experiment) {
   return {experiment.void_steal_pct, experiment.void_foreign_load_pct};
 }
 
+/// Blocks that will be run in any case.
+unsigned first_blocks(const Experiment& experiment) {
+  return experiment.until_decided ? experiment.looks.front() : experiment.runs;
+}
+
 bool on_terminal() { return isatty(STDERR_FILENO) == 1; }
 
 /// The metric of a run with four digits, or its status where it has none.
@@ -80,15 +85,15 @@ Session::Session(const SessionSetup& setup, ResultFolder* folder)
       machine_voids_(setup.experiment.cells.size()),
       failures_in_a_row_(setup.experiment.cells.size()),
       given_up_(setup.experiment.cells.size()),
-      progress_(
-          setup.experiment.cells.size() * setup.experiment.runs * setup.experiment.arms.size(),
-          on_terminal()) {
+      progress_(setup.experiment.cells.size() * first_blocks(setup.experiment) *
+                    setup.experiment.arms.size(),
+                on_terminal()) {
   for (std::size_t cell = 0; cell < setup.experiment.cells.size(); ++cell) {
     orders_.push_back(balanced_orders(setup.experiment.arms.size(), setup.experiment.runs,
                                       setup.experiment.order_seed + cell));
   }
   remember_checksums();
-  if (progress_.terminal()) watch_.emplace(setup.places);
+  if (progress_.terminal() || setup.experiment.until_decided) watch_.emplace(setup.places);
 }
 
 bool Session::run() {
@@ -97,8 +102,29 @@ bool Session::run() {
     for (const std::size_t cell : random.permutation(setup_.experiment.cells.size())) {
       if (!run_block(cell, block)) return false;
     }
+    const Next next = take_look(block + 1);
+    if (next != Next::go_on) return next == Next::stop;
   }
   return true;
+}
+
+Session::Next Session::take_look(unsigned blocks) {
+  const Experiment& experiment = setup_.experiment;
+  const auto look = std::find(experiment.looks.begin(), experiment.looks.end(), blocks);
+  if (!experiment.until_decided || look == experiment.looks.end()) return Next::go_on;
+  const std::optional<Look> found = watch_->look(folder_->path());
+  if (!found) return Next::interrupted;
+  const bool is_last = look + 1 == experiment.looks.end();
+  bool can_decide = true;
+  for (std::size_t cell = 0; cell < experiment.cells.size(); ++cell) {
+    if (experiment.cells[cell].primary && given_up_[cell]) can_decide = false;
+  }
+  if (found->stop || is_last || !can_decide) stopped_at_ = blocks;
+  progress_.say("hak: look at " + std::to_string(blocks) + " blocks: " + found->decision +
+                (stopped_at_ != 0 ? ", the run ends" : ", the run goes on"));
+  if (stopped_at_ != 0) return Next::stop;
+  progress_.add_runs(experiment.cells.size() * (*(look + 1) - blocks) * experiment.arms.size());
+  return Next::go_on;
 }
 
 BlockState Session::settle(std::size_t cell_index, unsigned block, bool ran) {
@@ -198,7 +224,7 @@ bool Session::run_one(std::size_t cell_index, unsigned block, unsigned slot, uns
     progress_.say("hak: " + cell.name + " block " + std::to_string(block + 1) + " " + arm.name +
                   ": " + status + ": " + sample["detail"].get<std::string>());
   }
-  folder_->samples().append(std::move(sample));
+  folder_->append(std::move(sample));
   return status != "interrupted";
 }
 
@@ -249,7 +275,7 @@ void Session::show_estimate(const Cell& cell) {
   progress_.end_block(cell.name + " block " + std::to_string(block.get<unsigned>() + 1) + "/" +
                       std::to_string(setup_.experiment.runs) + ": " + setup_.experiment.metric +
                       " " + join(parts, ", "));
-  if (!watch_) return;
+  if (!progress_.terminal()) return;
   const auto estimates = watch_->estimate(folder_->path());
   const auto found = estimates.find(cell.name);
   if (found != estimates.end()) progress_.set_estimate(estimate_text(found->second));

@@ -36,6 +36,9 @@ class Session {
   /// then on disk. Throws Failure(io) where they cannot be written.
   bool run();
 
+  /// The look at which a sequential run stopped; 0 while it did not.
+  [[nodiscard]] unsigned stopped_at() const { return stopped_at_; }
+
   /// What a reader of the result must know: cells given up, blocks that stayed void.
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
@@ -50,6 +53,9 @@ class Session {
   void remember_checksums();
   void give_up(std::size_t cell, const std::string& why);
   void show_estimate(const Cell& cell);
+  /// What a sequential run does after `blocks` blocks.
+  enum class Next { go_on, stop, interrupted };
+  Next take_look(unsigned blocks);
 
   const SessionSetup& setup_;
   ResultFolder* folder_;
@@ -59,6 +65,7 @@ class Session {
   std::vector<bool> given_up_;                                            ///< by cell
   std::map<std::string, std::pair<std::string, std::string>> checksums_;  ///< value, first arm
   std::vector<std::string> notices_;
+  unsigned stopped_at_ = 0;
   std::optional<Watch> watch_;
   Progress progress_;
 };

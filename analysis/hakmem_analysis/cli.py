@@ -26,7 +26,7 @@ def _report(args: argparse.Namespace) -> int:
             made.write(args.out)
         sys.stdout.write(made.text)
     else:
-        made = report_of_run(args.folder)
+        made = report_of_run(args.folder, args.force)
         target = args.out or args.folder
         made.write(target)
         print(headline(made.verdict))
@@ -76,11 +76,48 @@ def _calibrate(args: argparse.Namespace) -> int:
     from .calibrate import calibrate, calibration_summary
     from .files import dump_json, write_text
     from .load import load_run
+    from .machines import require_alike
 
-    content = calibrate(load_run(args.folder))
+    run = load_run(args.folder)
+    require_alike([run], False)
+    content = calibrate(run)
     write_text(args.out or args.folder / "calibration.json", dump_json(content))
+    if args.keep is not None:
+        write_text(args.keep, dump_json(content))
     sys.stdout.write(calibration_summary(content))
     return errors.INVALID if content["verdict"] == "FAIL" else errors.OK
+
+
+def _calibrate_times(args: argparse.Namespace) -> int:
+    from .calibrate_times import times_summary, write_times
+
+    content = write_times(args.folder, args.force)
+    sys.stdout.write(times_summary(content))
+    print(f"report: {args.folder / 'report.md'}")
+    return errors.INVALID if content["verdict"] == "FAIL" else errors.OK
+
+
+def _promote(args: argparse.Namespace) -> int:
+    from .promote import promote
+    from .registry import find_box, root_folder
+
+    root = root_folder()
+    results = args.results or root / "results"
+    box = find_box(args.box)
+    sys.stdout.write(promote(root, box, args.evidence, args.confirmation, results, args.force))
+    return errors.OK
+
+
+def _retire(args: argparse.Namespace) -> int:
+    from datetime import date
+
+    from .registry import find_box, root_folder
+    from .retire import retire
+
+    root = root_folder()
+    results = args.results or root / "results"
+    sys.stdout.write(retire(root, find_box(args.box), results, args.reason or "", date.today()))
+    return errors.OK
 
 
 def _export(args: argparse.Namespace) -> int:
@@ -125,6 +162,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=("no-go", "undecided"),
         help="exit 10 for NO-GO; with undecided also 11 for UNDECIDED",
     )
+    report.add_argument("--force", action="store_true", help="pool sessions of unlike machines")
     report.set_defaults(run=_report)
     watch = commands.add_parser("watch", help="running estimates: `estimate DIR` lines on stdin")
     watch.set_defaults(run=_watch)
@@ -147,7 +185,13 @@ def _more_commands(commands: Any) -> None:
     calibrate = commands.add_parser("calibrate-report", help="A/A analysis: calibration.json")
     calibrate.add_argument("folder", type=Path)
     calibrate.add_argument("--out", type=Path, help="instead of DIR/calibration.json")
+    calibrate.add_argument("--keep", type=Path, help="write it here too")
     calibrate.set_defaults(run=_calibrate)
+    times = commands.add_parser("calibrate-times", help="the words of many short A/A runs")
+    times.add_argument("folder", type=Path)
+    times.add_argument("--force", action="store_true", help="pool runs of unlike machines")
+    times.set_defaults(run=_calibrate_times)
+    _box_commands(commands)
     export = commands.add_parser("export", help="samples as CSV or google-benchmark JSON")
     export.add_argument("folder", type=Path)
     kind = export.add_mutually_exclusive_group(required=True)
@@ -160,6 +204,25 @@ def _more_commands(commands: Any) -> None:
     trace.add_argument("file", type=Path)
     trace.add_argument("--out", type=Path, metavar="DIR", help="plots of sizes and lifetimes")
     trace.set_defaults(run=_trace)
+
+
+def _box_commands(commands: Any) -> None:
+    promote = commands.add_parser(
+        "promote", help="change a box's default: with a GO, and a fresh confirmation"
+    )
+    promote.add_argument("box", help="ENV name or id")
+    promote.add_argument("--evidence", type=Path, required=True, metavar="DIR", help="a GO result")
+    promote.add_argument(
+        "--confirmation", type=Path, metavar="DIR", help="a finished one (default: measure it now)"
+    )
+    promote.add_argument("--results", type=Path, metavar="DIR", help="folder of results")
+    promote.add_argument("--force", action="store_true", help="results of unlike machines too")
+    promote.set_defaults(run=_promote)
+    retire = commands.add_parser("retire", help="archive a box that lost; its card stays")
+    retire.add_argument("box", help="ENV name or id")
+    retire.add_argument("--reason", help="why, in a sentence (default: what the verdict says)")
+    retire.add_argument("--results", type=Path, metavar="DIR", help="folder of results")
+    retire.set_defaults(run=_retire)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

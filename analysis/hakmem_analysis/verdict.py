@@ -35,6 +35,7 @@ class Verdict:
     warnings: tuple[str, ...]
     unit: Unit
     void: tuple[Json, ...]
+    looks: tuple[int, ...] = ()  # of a sequential run
 
     @property
     def primary(self) -> Comparison:
@@ -90,6 +91,7 @@ def judge_run(run: Run) -> Verdict:
         warnings=tuple(_warnings(run, selection, primary)),
         unit=unit_of(run.plan.metric),
         void=tuple(_void_rows(selection)),
+        looks=run.plan.looks,
     )
 
 
@@ -147,6 +149,43 @@ def _void_rows(selection: Selection) -> list[Json]:
     ]
 
 
+def sequential_json(verdict: Verdict) -> Json | None:
+    """At which look a sequential run was judged, as in verdict.json; None for a fixed number of
+    blocks. `ended` is "decided", "undecided at the last look", or "stopped before a decision"."""
+    if not verdict.looks:
+        return None
+    evidence = verdict.primary.evidence
+    is_decided = evidence.verdict not in (Word.UNDECIDED, Word.INVALID)
+    is_last = evidence.look == verdict.looks[-1]
+    return {
+        "looks": list(verdict.looks),
+        "look": evidence.look,
+        "number": None if not evidence.look else verdict.looks.index(evidence.look) + 1,
+        "ended": (
+            "decided"
+            if is_decided
+            else "undecided at the last look"
+            if is_last
+            else "stopped before a decision"
+        ),
+        "level_two_sided": evidence.levels.two_sided,
+        "level_one_sided": evidence.levels.one_sided,
+    }
+
+
+def look_text(verdict: Verdict) -> str:
+    """ "look 2 of 4 (20 blocks), decided", or "before the first of 4 looks"; "" for a fixed number of
+    blocks."""
+    found = sequential_json(verdict)
+    if found is None:
+        return ""
+    if found["number"] is None:
+        return f"before the first of {len(verdict.looks)} looks"
+    return (
+        f"look {found['number']} of {len(verdict.looks)} ({found['look']} blocks), {found['ended']}"
+    )
+
+
 def headline(verdict: Verdict) -> str:
     """One line: phase, the rule's word, the decision, and the interval with its blocks."""
     primary = verdict.primary
@@ -167,7 +206,8 @@ def headline(verdict: Verdict) -> str:
         text += f" (95 % {span(evidence.ci95_pct)} %, {evidence.n} {noun})"
     else:
         text += f" ({evidence.text})"
-    return " · ".join([*parts, text])
+    looked = [look_text(verdict)] if verdict.looks else []
+    return " · ".join([*parts, text, *looked])
 
 
 def _stats_json(stats: ArmStats | None) -> Json | None:
@@ -232,6 +272,7 @@ def verdict_json(verdict: Verdict, baseline: str, box: Any = None, values: Any =
         "metric": verdict.unit.metric,
         "rule": first["rule"],
         "evidence": first["evidence"],
+        "sequential": sequential_json(verdict),
         "arms": first["arms"],
         "cells": cells,
         "guards": [guard.to_json() for guard in verdict.guards],

@@ -1,7 +1,7 @@
 """Running estimates for the harness's progress line: a process that answers lines on stdin.
 
 `estimate DIR` gives {"cells": {cell: {"delta_pct", "ci95_pct", "n"}}}; `look DIR` adds what a
-sequential run needs: {"stop", "decision", "n", "next_look"}. Every line is answered by one line of
+sequential run needs: {"stop", "decision", "n", "next_look"}; `levels DIR` gives its looks and levels. Every line is answered by one line of
 JSON; what goes wrong is answered by {"error": …}. The file is read on from where the last call
 stopped, so a call costs the new samples only.
 """
@@ -22,6 +22,7 @@ from .plan import Plan, read_plan
 from .slices import process_rates
 from .stats.decide import Band, Word
 from .stats.intervals import paired, percent, t_interval
+from .stats.sequential import pocock_levels
 
 Key = tuple[str, int, int]  # cell, block, attempt
 
@@ -143,12 +144,27 @@ def look(folder: Folder) -> Json:
     }
 
 
+def levels(folder: Folder) -> Json:
+    """What a sequential run declares before its first block."""
+    looks = folder.plan.looks
+    if not looks:
+        raise AnalysisError(str(folder.path), "is no sequential run", "start it with until_decided")
+    found = pocock_levels(looks)
+    return {
+        "looks": list(looks),
+        "level_two_sided": found.two_sided,
+        "level_one_sided": found.one_sided,
+    }
+
+
 def answer(known: dict[str, Folder], line: str) -> Json:
     """The answer to one line."""
     command, _, name = line.strip().partition(" ")
-    commands = {"estimate": estimate, "look": look}
+    commands = {"estimate": estimate, "look": look, "levels": levels}
     if command not in commands or not name:
-        return {"error": f"unknown command '{line.strip()}'; send: estimate DIR, or look DIR"}
+        return {
+            "error": f"unknown command '{line.strip()}'; send: estimate DIR, look DIR or levels DIR"
+        }
     try:
         folder = known.get(name) or open_folder(Path(name))
         if not refresh(folder):

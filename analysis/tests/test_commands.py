@@ -196,6 +196,30 @@ def test_watch_tells_a_sequential_run_when_to_stop(tmp_path):
     assert ask(f"look {folder}\n")[0]["stop"] is True
     fixed = make_run(tmp_path / "e")
     assert "no sequential run" in ask(f"look {fixed}\n")[0]["error"]
+    assert "no sequential run" in ask(f"levels {fixed}\n")[0]["error"]
+    levels = ask(f"levels {folder}\n")[0]
+    assert levels["looks"] == [10, 20]
+    assert 0.025 < levels["level_two_sided"] < 0.03
+
+
+def test_a_sequential_report_says_at_which_look_it_stopped(tmp_path):
+    plan = {"until_decided": True, "looks": [10, 20, 40], "runs": 40}
+    folder = make_run(tmp_path / "a", Fake(blocks=10, experiment=plan))
+    assert main(["report", str(folder)]) == 0
+    content = json.loads((folder / "verdict.json").read_text("utf-8"))
+    found = content["sequential"]
+    assert (found["looks"], found["look"], found["number"]) == ([10, 20, 40], 10, 1)
+    assert found["ended"] == "decided" and "look 1 of 3 (10 blocks), decided" in content["headline"]
+    text = (folder / "report.md").read_text("utf-8")
+    assert "looks declared at 10/20/40 blocks" in text and "look 1 of 3" in text
+    noisy = Fake(blocks=15, sd_pct=9.0, effects={"treatment": 0.0}, experiment=plan)
+    folder = make_run(tmp_path / "b", noisy)
+    main(["report", str(folder)])
+    found = json.loads((folder / "verdict.json").read_text("utf-8"))["sequential"]
+    assert found["look"] == 10 and found["ended"] == "stopped before a decision"
+    make_run(tmp_path / "c")
+    main(["report", str(tmp_path / "c")])
+    assert json.loads((tmp_path / "c" / "verdict.json").read_text("utf-8"))["sequential"] is None
 
 
 def test_history_lists_and_scores(capsys, tmp_path):

@@ -6,7 +6,9 @@
 #include "harness/environment.hpp"
 #include "harness/files.hpp"
 #include "harness/library.hpp"
+#include "harness/machine.hpp"
 #include "harness/maps.hpp"
+#include "harness/path_names.hpp"
 #include "harness/progress.hpp"
 #include "harness/sha256.hpp"
 #include "harness/system_load.hpp"
@@ -45,6 +47,32 @@ TEST(Text, AnyBytesBecomeValidUtf8) {
   EXPECT_EQ(to_utf8("a\xFFz"), "a\xEF\xBF\xBDz");
   EXPECT_EQ(to_utf8("\xC3"), "\xEF\xBF\xBD");
   EXPECT_EQ(to_utf8("\xED\xA0\x80").find('\xED'), std::string::npos);  // a surrogate
+}
+
+TEST(PathNames, AreRelativeToTheRepository) {
+  Places places;
+  places.root = "/srv/x/hakmem";
+  places.build = "/srv/x/hakmem/build/standard";
+  const PathNames names(places, "/tmp/hak-1");
+  EXPECT_EQ(names.text("/srv/x/hakmem/build/a.so"), "build/a.so");
+  EXPECT_EQ(names.text("in /srv/x/hakmem: a, /srv/x/hakmem/b"), "in .: a, b");
+  EXPECT_EQ(names.text("/srv/x/hakmem2/a /mnt/srv/x/hakmem"), "/srv/x/hakmem2/a /mnt/srv/x/hakmem");
+  EXPECT_EQ(names.text("/tmp/hak-1/report.jsonl /tmp/hak-12"), "$TMPDIR/report.jsonl /tmp/hak-12");
+  const Json json = {{"/tmp/hak-1", {"/tmp/hak-1", 3, nullptr}}};
+  EXPECT_EQ(names.json(json), Json({{"/tmp/hak-1", {"$TMPDIR", 3, nullptr}}}));
+  places.build = "/elsewhere/standard";
+  EXPECT_EQ(PathNames(places, "").text("/elsewhere/standard/core/a.so"),
+            "build/standard/core/a.so");
+}
+
+TEST(Machine, DifferencesAreNamedAndWhatWasNotRecordedIsNone) {
+  const Json now = machine_identity();
+  EXPECT_EQ(machine_difference(now, now), "");
+  EXPECT_EQ(machine_difference(Json::object(), now), "");
+  Json other = now;
+  other["cores"] = 1000;
+  EXPECT_NE(machine_difference(other, now).find("cores: 1000 then"), std::string::npos);
+  EXPECT_NE(fingerprint(other), fingerprint(now));
 }
 
 TEST(Sha256, KnownDigests) {

@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 from ..blocks import Selection, log_differences, select, table
 from ..files import Json, dump_json, write_text
 from ..load import Run, load_run
+from ..machines import require_alike
 from ..plan import Forecast
 from ..rawdata import RawData, judge_raw
 from ..units import plain
-from ..verdict import Verdict, judge_run, verdict_json
+from ..verdict import Verdict, judge_run, look_text, verdict_json
 from . import extras, primary, tables
 from .builds import builds
 from .environment import environment
@@ -61,9 +62,11 @@ def render(context: Json) -> str:
     return "\n".join(kept).strip() + "\n"
 
 
-def report_of_run(path: str | Path) -> Report:
-    """Analyses a result folder. Writes nothing."""
+def report_of_run(path: str | Path, is_forced: bool = False) -> Report:
+    """Analyses a result folder. Writes nothing. AnalysisError where its sessions are of machines that
+    are not alike, unless `is_forced`."""
     run = load_run(path)
+    run.warnings += require_alike([run], is_forced)
     return build_run_report(run, judge_run(run))
 
 
@@ -166,7 +169,16 @@ def _run_header(run: Run, verdict: Verdict) -> list[tuple[str, str]]:
         rows.append(("Arms", " against ".join(names)))
     rows.append(("Date", f"{started.replace('T', ' ').replace('Z', ' UTC')}, run {plan.run}"))
     mode = "slices inside one process" if plan.mode == "slices" else "one process a run"
-    rows.append(("Mode", mode + (", sequential (`--until-decided`)" if plan.looks else "")))
+    rows.append(("Mode", mode))
+    if plan.looks:
+        declared = "/".join(str(look) for look in plan.looks)
+        rows.append(
+            (
+                "Sequential",
+                f"looks declared at {declared} blocks (`--until-decided`); ended at "
+                f"{look_text(verdict)}",
+            )
+        )
     return rows
 
 
