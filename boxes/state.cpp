@@ -197,6 +197,13 @@ std::size_t find_by_env(const char* env) {
   return i;
 }
 
+bool any_variable() {
+  for (char** entry = os::environment(); *entry != nullptr; ++entry) {
+    if (starts_with(*entry, kPrefix)) return true;
+  }
+  return false;
+}
+
 void read_environment(bool has_variants) {
   set_defaults();
   if (os::runs_privileged()) return;

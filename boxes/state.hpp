@@ -14,6 +14,9 @@ HAK_INLINE std::int64_t value_of(Id id) { return sealed.box_value[static_cast<st
 /// Index of the box with this ENV name; kBoxCount when there is none.
 std::size_t find_by_env(const char* env);
 
+/// Whether the environment has any HAKMEM_* variable at all.
+bool any_variable();
+
 /// Reads HAKMEM_* from the environment into the sealed page, says what is wrong on stderr, one line
 /// each, and stops the process (status 78) where HAKMEM_STRICT=1. Ignored in privileged processes.
 /// `has_variants`: whether this library can serve other than the default shapes.

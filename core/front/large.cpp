@@ -38,41 +38,50 @@ void account(std::int64_t bytes, unsigned allocs, unsigned frees) {
 
 std::int64_t run_bytes(std::uint32_t slices) { return std::int64_t{slices} << kSliceShift; }
 
-void* run_alloc(std::size_t size, std::size_t alignment, bool* zeroed) {
-  const std::uint32_t slices = slices_for(size == 0 ? 1 : size);
-  const std::uint32_t step = alignment > kSliceSize ? slices_for(alignment) : 1;
-  const Run run = arena_alloc(slices, step);
-  if (run.record == nullptr) return nullptr;
-  describe(run.record, 0, slices);
-  if (zeroed != nullptr) *zeroed = run.zeroed;
-  account(run_bytes(slices), 1, 0);
-  return start_of(run.record);
+/// Clears the dirty slices of the first `size` bytes at `p`.
+void clear(std::byte* p, std::size_t size, const DirtySlices& dirty) {
+  for (std::size_t at = 0; at < size; at += kSliceSize) {
+    const std::size_t length = size - at < kSliceSize ? size - at : kSliceSize;
+    if (dirty.test(at >> kSliceShift)) memset(p + at, 0, length);
+  }
 }
 
-void* try_large(std::size_t size, std::size_t alignment, bool* zeroed) {
+void* run_alloc(std::size_t size, std::size_t alignment, Content content) {
+  const std::uint32_t slices = slices_for(size == 0 ? 1 : size);
+  const std::uint32_t step = alignment > kSliceSize ? slices_for(alignment) : 1;
+  DirtySlices dirty;
+  const Run run = arena_alloc(slices, step, content == Content::zero ? &dirty : nullptr);
+  if (run.record == nullptr) return nullptr;
+  describe(run.record, 0, slices);
+  std::byte* p = start_of(run.record);
+  if (content == Content::zero && !run.zeroed) clear(p, size, dirty);
+  account(run_bytes(slices), 1, 0);
+  return p;
+}
+
+void* try_large(std::size_t size, std::size_t alignment, Content content) {
   // Arenas begin on SuperSlab boundaries: no stricter alignment can be had from a run.
   if (size <= kMaxRunBytes && alignment <= kSuperSlabSize) {
-    if (void* p = run_alloc(size, alignment, zeroed)) return p;
+    if (void* p = run_alloc(size, alignment, content)) return p;
   }
   void* p = direct_alloc(size, alignment);
   if (p == nullptr) {
     // A limit on address space: what the arenas hold of it may still do.
     const bool fits = size <= kLargestRun && size > kMaxRunBytes && alignment <= kSuperSlabSize;
-    return fits ? run_alloc(size, alignment, zeroed) : nullptr;
+    return fits ? run_alloc(size, alignment, content) : nullptr;
   }
-  if (zeroed != nullptr) *zeroed = true;
-  account(0, 1, 0);  // the table of mappings knows their bytes
+  account(0, 1, 0);  // the table of mappings knows their bytes; a fresh mapping is zero
   return p;
 }
 
 }  // namespace
 
-void* large_alloc(std::size_t size, std::size_t alignment, bool* zeroed) {
-  if (void* p = try_large(size, alignment, zeroed)) return p;
+void* large_alloc(std::size_t size, std::size_t alignment, Content content) {
+  if (void* p = try_large(size, alignment, content)) return p;
   Front* front = own_front();
   if (front == nullptr) return nullptr;
   release_memory(*front);
-  return try_large(size, alignment, zeroed);
+  return try_large(size, alignment, content);
 }
 
 void large_free(Slab* record, void* p) {

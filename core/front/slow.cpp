@@ -117,7 +117,7 @@ void* malloc_slow(std::size_t size) {
   }
   if (size > PTRDIFF_MAX) return no_memory();
   ensure_ready();
-  void* p = large_alloc(size, kMinAlignment, nullptr);
+  void* p = large_alloc(size, kMinAlignment, Content::any);
   return p != nullptr ? p : no_memory();
 }
 
@@ -159,7 +159,7 @@ void* try_aligned(std::size_t alignment, std::size_t size) {
   const unsigned cls = aligned_class_of(size, alignment);
   if (HAK_LIKELY(cls != kClassCount)) return small_alloc([cls](Front&) { return cls; });
   ensure_ready();
-  return large_alloc(size, alignment, nullptr);
+  return large_alloc(size, alignment, Content::any);
 }
 
 void* allocate_aligned(std::size_t alignment, std::size_t size) {
@@ -175,10 +175,8 @@ void* allocate_zeroed(std::size_t size) {
   }
   if (size > PTRDIFF_MAX) return no_memory();
   ensure_ready();
-  bool zeroed = false;
-  void* p = large_alloc(size, kMinAlignment, &zeroed);
-  if (p == nullptr) return no_memory();
-  return zeroed ? p : memset(p, 0, size);
+  void* p = large_alloc(size, kMinAlignment, Content::zero);
+  return p != nullptr ? p : no_memory();
 }
 
 std::size_t usable_size(const void* p, const char* caller) {

@@ -42,7 +42,8 @@ void ensure_ready();
 [[noreturn]] void misuse(const char* caller, const char* what, const void* p);
 
 // Runs of slices, for sizes between a slab's classes and a mapping of its own (front/large.cpp).
-void* large_alloc(std::size_t size, std::size_t alignment, bool* zeroed);
+enum class Content : std::uint8_t { any, zero };
+void* large_alloc(std::size_t size, std::size_t alignment, Content content);
 void large_free(Slab* record, void* p);
 bool mapping_free(void* p);  ///< false when `p` is no mapping of its own
 void* large_realloc(Slab* record, void* p, std::size_t size);

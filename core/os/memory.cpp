@@ -25,17 +25,6 @@ bool protect(void* start, std::size_t size, int protection) {
                   protection) == 0;
 }
 
-/// First number of /proc/self/statm: the address space in use, in pages.
-std::size_t address_space_in_use() {
-  char text[64];
-  const std::size_t n = read_file("/proc/self/statm", text, sizeof text);
-  std::size_t pages = 0;
-  for (std::size_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; ++i) {
-    pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
-  }
-  return pages * kPageSize;
-}
-
 }  // namespace
 
 void* reserve(std::size_t size) { return map_with(PROT_NONE, size); }
@@ -60,6 +49,17 @@ void* remap(void* start, std::size_t old_size, std::size_t new_size) {
       syscall6(SYS_mremap, static_cast<long>(address(start)), static_cast<long>(old_size),
                static_cast<long>(new_size), MREMAP_MAYMOVE, 0, 0);
   return failed(result) ? nullptr : pointer(static_cast<std::uintptr_t>(result));
+}
+
+// First number of /proc/self/statm: the address space in use, in pages.
+std::size_t address_space_in_use() {
+  char text[64];
+  const std::size_t n = read_file("/proc/self/statm", text, sizeof text);
+  std::size_t pages = 0;
+  for (std::size_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; ++i) {
+    pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
+  }
+  return pages * kPageSize;
 }
 
 std::size_t address_space_left() {

@@ -43,9 +43,9 @@ std::int64_t last_purge_ms;
 
 Lock& arena_lock() { return lock_of(Rank::arena); }
 
-std::size_t meta_bytes(std::size_t slices) {
-  return align_up(slices * sizeof(Route), kPageSize) + align_up(slices * sizeof(Slab), kPageSize);
-}
+std::size_t route_bytes(std::size_t slices) { return align_up(slices * sizeof(Route), kPageSize); }
+std::size_t record_bytes(std::size_t slices) { return align_up(slices * sizeof(Slab), kPageSize); }
+std::size_t meta_bytes(std::size_t slices) { return route_bytes(slices) + record_bytes(slices); }
 
 /// Commits routes and records up to `slices`.
 bool commit_meta(Arena& arena, std::size_t slices) {
@@ -92,11 +92,13 @@ bool reserve_arena(Arena& arena, std::size_t bytes, SuperSlab* super) {
   auto* start = static_cast<std::byte*>(os::reserve(meta + kSuperSlabSize + bytes));
   if (start == nullptr) return false;
   arena.routes = reinterpret_cast<Route*>(start);
-  arena.records = reinterpret_cast<Slab*>(start + align_up(slices * sizeof(Route), kPageSize));
+  arena.records = reinterpret_cast<Slab*>(start + route_bytes(slices));
   arena.super = super != nullptr ? super : reinterpret_cast<SuperSlab*>(start + meta - bitmap);
   arena.base = align_up(address(start) + meta, kSuperSlabSize);
   arena.slices = slices;
   if (bitmap != 0 && !os::commit(arena.super, bitmap)) return false;
+  // free() reads the route of any address in arena 0, wild ones too: they all read as kRouteFree.
+  if (super != nullptr && !os::protect_read_only(arena.routes, route_bytes(slices))) return false;
   return commit_meta(arena, 1);
 }
 
@@ -170,6 +172,13 @@ std::size_t find_run(const Arena& arena, std::size_t slices, std::size_t alignme
   }
 }
 
+void note_dirty(const Arena& arena, std::size_t i, std::size_t slices, DirtySlices& dirty) {
+  for (std::size_t k = 0; k < slices && k < DirtySlices::kSlices; ++k) {
+    const SuperSlab& super = arena.super[(i + k) / kSlicesPerSuperSlab];
+    if ((super.dirty >> ((i + k) % kSlicesPerSuperSlab) & 1) != 0) dirty.set(k);
+  }
+}
+
 Run take_run(Arena& arena, std::size_t i, std::size_t slices) {
   bool dirty = false;
   for_bits(arena, i, slices, [&](SuperSlab& super, std::uint64_t mask) {
@@ -191,6 +200,25 @@ Arena& arena_of(const Slab* record) {
 
 std::size_t index_in(const Arena& arena, const Slab* record) {
   return static_cast<std::size_t>(record - arena.records);
+}
+
+/// Gives back the end of a part of the arena; sizes in bytes.
+void cut(void* array, std::size_t before, std::size_t after) {
+  if (after < before) os::unmap(static_cast<std::byte*>(array) + after, before - after);
+}
+
+/// Makes an arena's reservation smaller. Only arena 0: its bitmaps do not lie in the reservation.
+void shrink(Arena& arena, std::size_t slices) {
+  const std::size_t before = arena.slices;
+  arena.slices = slices;
+  if (arena.meta_committed > slices) arena.meta_committed = slices;
+  // free() reads this without a lock: first it must no longer go there.
+  os::commit(&sealed, sizeof sealed);
+  __atomic_store_n(&sealed.arena_slices, slices, __ATOMIC_SEQ_CST);
+  os::protect_read_only(&sealed, sizeof sealed);
+  cut(pointer(arena.base), before << kSliceShift, slices << kSliceShift);
+  cut(arena.records, record_bytes(before), record_bytes(slices));
+  cut(arena.routes, route_bytes(before), route_bytes(slices));
 }
 
 /// A stretch of slices that is being purged: marked as taken meanwhile, so that the system call can
@@ -261,15 +289,29 @@ bool arena_init() {
   return true;
 }
 
-Run arena_alloc(std::uint32_t slices, std::uint32_t alignment) {
+Run arena_alloc(std::uint32_t slices, std::uint32_t alignment, DirtySlices* dirty) {
   Guard guard(arena_lock());
   for (std::size_t n = 0;; ++n) {
     if (n == arena_count.load(std::memory_order_relaxed) && !add_arena()) return {nullptr, false};
     const std::size_t i = find_run(arenas[n], slices, alignment);
     if (i == kNowhere) continue;
     if (!commit_up_to(arenas[n], i + slices)) return {nullptr, false};
+    if (dirty != nullptr) note_dirty(arenas[n], i, slices, *dirty);
     return take_run(arenas[n], i, slices);
   }
+}
+
+void arena_fit(std::size_t limit) {
+  Guard guard(arena_lock());
+  Arena& arena = arenas[0];
+  const std::size_t unused = ((arena.slices - arena.committed) << kSliceShift) +
+                             meta_bytes(arena.slices) - meta_bytes(arena.committed);
+  const std::size_t in_use = os::address_space_in_use();
+  const std::size_t others = in_use > unused ? in_use - unused : 0;
+  const std::size_t left = limit > others ? limit - others : 0;
+  const std::size_t wanted =
+      align_up(arena.committed + (left / 2 >> kSliceShift), kSlicesPerSuperSlab);
+  if (in_use > limit && wanted < arena.slices) shrink(arena, wanted);
 }
 
 void arena_release(Slab* first, std::uint32_t slices) {

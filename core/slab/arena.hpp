@@ -17,10 +17,24 @@ inline constexpr std::uint32_t kRouteInterior = 0xFD;  ///< a further slice of a
 inline constexpr std::uint32_t kRouteMeta = 0xFC;      ///< the allocator's own
 inline constexpr unsigned kTokenShift = 8;
 
-/// A run of slices as alloc_run gives it.
+/// A run of slices as arena_alloc gives it.
 struct Run {
   Slab* record;  ///< of the first slice; null when there was no memory
   bool zeroed;   ///< every page of it reads as zero
+};
+
+/// Which slices of a run may hold other than zero, by index in the run.
+class DirtySlices {
+ public:
+  static constexpr std::size_t kSlices = 256;  ///< further ones count as dirty
+
+  bool test(std::size_t i) const { return i >= kSlices || (bits_[i / 64] >> (i % 64) & 1) != 0; }
+  void set(std::size_t i) {
+    if (i < kSlices) bits_[i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+
+ private:
+  std::uint64_t bits_[kSlices / 64]{};
 };
 
 /// Where a pointer lies.
@@ -33,8 +47,9 @@ struct Place {
 bool arena_init();
 
 /// `slices` adjacent slices whose first is a multiple of `alignment` slices; their records are not
-/// touched, their routes are kRouteFree. Takes the arena lock.
-Run arena_alloc(std::uint32_t slices, std::uint32_t alignment);
+/// touched, their routes are kRouteFree. Takes the arena lock. `dirty`, where it is given, is told
+/// which of them need clearing.
+Run arena_alloc(std::uint32_t slices, std::uint32_t alignment, DirtySlices* dirty = nullptr);
 
 /// Gives slices back. The routes become kRouteFree; the pages stay until a purge.
 void arena_release(Slab* first, std::uint32_t slices);
@@ -47,6 +62,10 @@ Place arena_find(const void* p);
 
 Route& route_of(const Slab* record);
 std::byte* start_of(const Slab* record);
+
+/// The address space of this process is going to be limited to `limit` bytes: gives back what arena
+/// 0 reserves and does not use, but for half of what the rest of the process leaves of the limit.
+void arena_fit(std::size_t limit);
 
 /// Gives pages of slices back that have been free for one whole `delay_ms` (0: all of them at
 /// once). Gives the number of slices purged.

@@ -80,6 +80,30 @@ def test_shape_boxes_have_no_count_outside_the_observe_build(tmp_path: Path) -> 
     assert report["boxes"]["HAKMEM_C7_ULTRA"]["uses"] is None
 
 
+@pytest.fixture(scope="module")
+def silent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that never calls malloc."""
+    folder = tmp_path_factory.mktemp("silent")
+    (folder / "silent.c").write_text("int main(void) { return 7; }\n", encoding="utf-8")
+    built = run(None, ["cc", "-o", folder / "silent", folder / "silent.c"])
+    assert built.returncode == 0, built
+    return folder / "silent"
+
+
+@pytest.mark.parametrize("arm", LIBRARIES, ids=str)
+def test_process_without_malloc_reports_too(arm: Arm, silent: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    done = run(arm, [silent], env={"HAKMEM_REPORT": str(path)})
+    assert (done.returncode, done.stderr) == (7, "")
+    assert [report["event"] for report in reports(path)] == ["exit"]
+
+
+@pytest.mark.parametrize("arm", LIBRARIES, ids=str)
+def test_process_without_malloc_is_stopped_too(arm: Arm, silent: Path) -> None:
+    done = run(arm, [silent], env={"HAKMEM_NO_SUCH_BOX": "1"})
+    assert done.returncode == 78 and "HAKMEM_NO_SUCH_BOX" in done.stderr, done
+
+
 def test_each_process_appends_a_line(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     script = "/bin/echo; /bin/echo; (exit 3); /bin/echo"

@@ -77,6 +77,21 @@ void calloc_of_used_memory() {
   }
 }
 
+/// Of a run that was used in part only that part is touched.
+void calloc_clears_what_is_dirty() {
+  constexpr std::size_t kUsed = 1 << 20;
+  constexpr std::size_t kWanted = 8 << 20;
+  void* p = malloc(opaque(kUsed));
+  memset(p, 0xEE, kUsed);
+  free(p);
+  const std::size_t before = resident_bytes();
+  auto* q = static_cast<char*>(calloc(1, opaque(kWanted)));
+  CHECK(q == p);  // first fit: the dirty slices come first
+  CHECK(resident_bytes() < before + 2 * kUsed);
+  for (std::size_t i = 0; i < kWanted; ++i) CHECK(q[i] == 0);
+  free(q);
+}
+
 void realloc_moves_pages() {
   auto* p = static_cast<char*>(malloc(opaque(kGiB)));
   CHECK(p != nullptr);
@@ -129,6 +144,7 @@ constexpr Case kCases[] = {{"few_mappings", few_mappings},
                            {"lazy_calloc_8m", [] { lazy_calloc(kGiB / 128); }},
                            {"lazy_calloc_1g", [] { lazy_calloc(kGiB); }},
                            {"calloc_of_used_memory", calloc_of_used_memory},
+                           {"calloc_clears_what_is_dirty", calloc_clears_what_is_dirty},
                            {"realloc_moves_pages", realloc_moves_pages},
                            {"realloc_across_kinds", realloc_across_kinds},
                            {"under_limit", under_limit}};

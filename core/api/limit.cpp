@@ -1,0 +1,58 @@
+// setrlimit and prlimit: a program that limits its own address space would find the limit used up
+// by the reservation, so that not even its stack could grow. What is not in use goes back first.
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "os/process.hpp"
+#include "os/syscalls.hpp"
+#include "slab/arena.hpp"
+
+// The names with and without 64 are the same functions: rlim_t has 64 bits either way. Headers may
+// turn one name into the other, so they are given to the assembler.
+static_assert(sizeof(struct rlimit) == 2 * sizeof(std::uint64_t));
+
+namespace {
+
+using namespace hakmem;
+
+int set_limit(pid_t pid, int resource, const struct rlimit* wanted, struct rlimit* old) {
+  const bool own = pid == 0 || pid == os::process_id();
+  const bool smaller = own && resource == RLIMIT_AS && wanted != nullptr && sealed.ready &&
+                       wanted->rlim_cur != RLIM_INFINITY && wanted->rlim_cur <= wanted->rlim_max;
+  if (smaller) arena_fit(wanted->rlim_cur);
+  const long result = os::syscall6(SYS_prlimit64, pid, resource, static_cast<long>(address(wanted)),
+                                   static_cast<long>(address(old)), 0, 0);
+  if (result == 0) return 0;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+}  // namespace
+
+extern "C" {
+[[gnu::visibility("default")]] int hak_setrlimit(int resource, const struct rlimit* wanted) noexcept
+    __asm__("setrlimit");
+[[gnu::visibility("default")]] int hak_setrlimit64(int resource,
+                                                   const struct rlimit* wanted) noexcept
+    __asm__("setrlimit64");
+[[gnu::visibility("default")]] int hak_prlimit(pid_t pid, int resource, const struct rlimit* wanted,
+                                               struct rlimit* old) noexcept __asm__("prlimit");
+[[gnu::visibility("default")]] int hak_prlimit64(pid_t pid, int resource,
+                                                 const struct rlimit* wanted,
+                                                 struct rlimit* old) noexcept __asm__("prlimit64");
+}
+
+int hak_setrlimit(int resource, const struct rlimit* wanted) noexcept {
+  return set_limit(0, resource, wanted, nullptr);
+}
+int hak_setrlimit64(int resource, const struct rlimit* wanted) noexcept {
+  return set_limit(0, resource, wanted, nullptr);
+}
+int hak_prlimit(pid_t pid, int resource, const struct rlimit* wanted, struct rlimit* old) noexcept {
+  return set_limit(pid, resource, wanted, old);
+}
+int hak_prlimit64(pid_t pid, int resource, const struct rlimit* wanted,
+                  struct rlimit* old) noexcept {
+  return set_limit(pid, resource, wanted, old);
+}
