@@ -1,6 +1,7 @@
 #include "boxes/state.hpp"
 
 #include "base/text.hpp"
+#include "os/faults.hpp"
 #include "os/process.hpp"
 
 namespace hakmem {
@@ -17,7 +18,8 @@ constexpr const char* kPrefix = "HAKMEM_";
 /// Variables that are no boxes.
 constexpr const char* kReport = "HAKMEM_REPORT";
 constexpr const char* kStrict = "HAKMEM_STRICT";
-constexpr const char* kOptions[] = {kReport, kStrict};
+constexpr const char* kFault = "HAKMEM_FAULT";  // in the profile `faults` only
+constexpr const char* kOptions[] = {kReport, kStrict, os::kFaults ? kFault : kStrict};
 
 bool is_shape(const Box& box) { return box.kind == Kind::shape || box.kind == Kind::boot; }
 
@@ -116,9 +118,16 @@ void set_box(std::size_t i, const char* text) {
   complain(line);
 }
 
+const char* complaint_about(const char* option) {
+  if (same_text(option, kStrict)) return ": not 0 or 1; using 0";
+  if (same_text(option, kFault)) return ": not CALL:N or CALL:N+; no call fails";
+  return ": no file named; no report";
+}
+
 /// False when the option does not take the value.
 bool set_option(const char* option, const char* value) {
   if (same_text(option, kStrict)) return same_text(value, "0") || same_text(value, "1");
+  if (same_text(option, kFault)) return os::set_fault(value);
   sealed.report_path = *value != '\0' ? value : nullptr;
   return *value != '\0';
 }
@@ -129,8 +138,7 @@ void read_option(const char* name, std::size_t n, const char* value) {
     if (length(option) != n || !starts_with(name, option)) continue;
     if (set_option(option, value)) return;
     line.add("hakmem: ");
-    quote(line, name)
-        .add(same_text(option, kStrict) ? ": not 0 or 1; using 0" : ": no file named; no report");
+    quote(line, name).add(complaint_about(option));
     return complain(line);
   }
   line.add("hakmem: unknown variable ");

@@ -45,6 +45,8 @@ GCC = Build("gcc")
 CLANG = Build("clang", clang=True)
 OBSERVE = Build("observe", profile="observe")
 DEBUG = Build("debug", profile="debug")
+FAULTS = Build("faults", profile="faults")
+"""For one test file, which the other builds leave out."""
 BUILDS = (GCC, CLANG, OBSERVE, DEBUG)
 
 

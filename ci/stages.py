@@ -8,7 +8,7 @@ from functools import partial
 
 import checks
 import suites
-from building import BUILDS, CLANG, GCC, Build, compile_all
+from building import BUILDS, CLANG, FAULTS, GCC, Build, compile_all
 from running import Outcome
 
 OF_THE_ALLOCATOR = ("core", "boxes")
@@ -36,7 +36,7 @@ def builds() -> list[Stage]:
             partial(compile_all, build),
             fast=build is GCC,
         )
-        for build in BUILDS
+        for build in (*BUILDS, FAULTS)
     ]
 
 
@@ -77,6 +77,12 @@ def all_stages() -> list[Stage]:
         *(unit(build) for build in BUILDS),
         *(sanitizer(suite) for suite in suites.SANITIZERS),
         *(stage for item in suites.PYTESTS.items() for stage in pytest(*item)),
+        Stage(
+            "faults",
+            "system calls that fail, one after the other",
+            partial(suites.pytest, "faults", "core/tests/test_injected_faults.py", build=FAULTS),
+            ("build-faults",),
+        ),
         Stage(
             "boxes-page", "docs/boxes.md is current", checks.boxes_page, ("build-gcc",), fast=True
         ),

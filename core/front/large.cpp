@@ -28,12 +28,18 @@ void describe(Slab* record, std::uint32_t from, std::uint32_t slices) {
 
 /// Notes that `bytes` went out (or, negative, came back) as `allocs` and `frees`; then what is due.
 void account(std::int64_t bytes, unsigned allocs, unsigned frees) {
-  Front* front = own_front();
-  if (front == nullptr) return;
-  front->stats.large_allocs += allocs;
-  front->stats.large_frees += frees;
-  front->stats.large_bytes += static_cast<std::uint64_t>(bytes);
-  tick(*front);
+  auto note = [=](FrontStats& stats) {
+    stats.large_allocs += allocs;
+    stats.large_frees += frees;
+    stats.large_bytes += static_cast<std::uint64_t>(bytes);
+  };
+  if (Front* front = own_front()) {
+    note(front->stats);
+    tick(*front);
+    return;
+  }
+  SharedFront shared;
+  if (shared.get() != nullptr) note(shared.get()->stats);
 }
 
 std::int64_t run_bytes(std::uint32_t slices) { return std::int64_t{slices} << kSliceShift; }

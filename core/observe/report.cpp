@@ -3,6 +3,7 @@
 #include "boxes/state.hpp"
 #include "front/entries.hpp"
 #include "observe/stats.hpp"
+#include "os/faults.hpp"
 #include "os/process.hpp"
 #include "slab/arena.hpp"
 
@@ -94,6 +95,14 @@ void write_stats(Text& out) {
   if (kObserve) write_observed(fields, out, stats);
 }
 
+void write_faults(Text& out) {
+  Object faults(out);
+  for (std::size_t i = 0; i < os::kCalls; ++i) {
+    faults.number(os::kCallNames[i], os::calls_made(static_cast<os::Call>(i)));
+  }
+  faults.number("failed", os::calls_failed());
+}
+
 }  // namespace
 
 void write_report(Text& out, const char* event) {
@@ -109,6 +118,10 @@ void write_report(Text& out, const char* event) {
   write_entries(out);
   report.key("boxes");
   write_boxes(out);
+  if (os::kFaults) {
+    report.key("faults");
+    write_faults(out);
+  }
   report.key("stats");
   write_stats(out);
 }

@@ -1,5 +1,5 @@
-// Injected faults: in the profile `faults` the n-th system call of a kind fails, as if there were no
-// memory. In other profiles nothing of it is compiled.
+// Injected faults: in the profile `faults` the n-th system call of a kind fails, as if there were
+// no memory. In other profiles nothing of it is compiled.
 #pragma once
 
 #include "base/types.hpp"

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "os/faults.hpp"
 #include "os/process.hpp"
 #include "os/syscalls.hpp"
 
@@ -13,7 +14,14 @@ namespace {
 
 bool failed(long result) { return result < 0 && result > -4096; }
 
+/// The profile `faults`: this call shall fail.
+HAK_INLINE bool refused([[maybe_unused]] Call call) {
+  if constexpr (kFaults) return fails(call);
+  return false;
+}
+
 void* map_with(int protection, std::size_t size) {
+  if (refused(Call::mmap)) return nullptr;
   const long result =
       syscall6(SYS_mmap, 0, static_cast<long>(size), protection,
                MAP_PRIVATE | MAP_ANONYMOUS | (protection == PROT_NONE ? MAP_NORESERVE : 0), -1, 0);
@@ -21,6 +29,7 @@ void* map_with(int protection, std::size_t size) {
 }
 
 bool protect(void* start, std::size_t size, int protection) {
+  if (refused(Call::mprotect)) return false;
   return syscall3(SYS_mprotect, static_cast<long>(address(start)), static_cast<long>(size),
                   protection) == 0;
 }
@@ -34,6 +43,7 @@ bool commit(void* start, std::size_t size) { return protect(start, size, PROT_RE
 bool protect_read_only(void* start, std::size_t size) { return protect(start, size, PROT_READ); }
 
 bool purge(void* start, std::size_t size) {
+  if (refused(Call::madvise)) return false;
   return syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size),
                   MADV_DONTNEED) == 0;
 }
@@ -45,6 +55,7 @@ void unmap(void* start, std::size_t size) {
 }
 
 void* remap(void* start, std::size_t old_size, std::size_t new_size) {
+  if (refused(Call::mremap)) return nullptr;
   const long result =
       syscall6(SYS_mremap, static_cast<long>(address(start)), static_cast<long>(old_size),
                static_cast<long>(new_size), MREMAP_MAYMOVE, 0, 0);

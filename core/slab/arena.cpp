@@ -83,6 +83,11 @@ bool commit_up_to(Arena& arena, std::size_t needed) {
   }
 }
 
+/// free() reads the route of any address in arena 0, wild ones too: they all read as kRouteFree.
+bool make_routes_readable(const Arena& arena, const SuperSlab* super_of_0) {
+  return super_of_0 == nullptr || os::protect_read_only(arena.routes, route_bytes(arena.slices));
+}
+
 /// One reservation: routes, records, (bitmaps,) then the slices, on a SuperSlab boundary.
 bool reserve_arena(Arena& arena, std::size_t bytes, SuperSlab* super) {
   const std::size_t slices = bytes >> kSliceShift;
@@ -96,10 +101,11 @@ bool reserve_arena(Arena& arena, std::size_t bytes, SuperSlab* super) {
   arena.super = super != nullptr ? super : reinterpret_cast<SuperSlab*>(start + meta - bitmap);
   arena.base = align_up(address(start) + meta, kSuperSlabSize);
   arena.slices = slices;
-  if (bitmap != 0 && !os::commit(arena.super, bitmap)) return false;
-  // free() reads the route of any address in arena 0, wild ones too: they all read as kRouteFree.
-  if (super != nullptr && !os::protect_read_only(arena.routes, route_bytes(slices))) return false;
-  return commit_meta(arena, 1);
+  arena.meta_committed = 0;
+  const bool described = (bitmap == 0 || os::commit(arena.super, bitmap)) &&
+                         make_routes_readable(arena, super) && commit_meta(arena, 1);
+  if (!described) os::unmap(start, meta + kSuperSlabSize + bytes);
+  return described;
 }
 
 std::size_t round_down_to_super(std::size_t bytes) { return bytes & ~(kSuperSlabSize - 1); }
