@@ -1,7 +1,7 @@
 #include "boxes/state.hpp"
 
 #include "base/text.hpp"
-#include "os/faults.hpp"
+#include "boxes/options.hpp"
 #include "os/process.hpp"
 
 namespace hakmem {
@@ -14,12 +14,6 @@ using Line = TextBuffer<512>;
 
 constexpr int kStatusConfig = 78;  // EX_CONFIG
 constexpr const char* kPrefix = "HAKMEM_";
-
-/// Variables that are no boxes.
-constexpr const char* kReport = "HAKMEM_REPORT";
-constexpr const char* kStrict = "HAKMEM_STRICT";
-constexpr const char* kFault = "HAKMEM_FAULT";  // in the profile `faults` only
-constexpr const char* kOptions[] = {kReport, kStrict, os::kFaults ? kFault : kStrict};
 
 bool is_shape(const Box& box) { return box.kind == Kind::shape || box.kind == Kind::boot; }
 
@@ -41,19 +35,6 @@ Line& quote(Line& line, const char* text) {
     line.add(static_cast<unsigned char>(text[i]) < ' ' ? '?' : text[i]);
   }
   return line;
-}
-
-bool starts_with(const char* text, const char* prefix) {
-  for (; *prefix != '\0'; ++text, ++prefix) {
-    if (*text != *prefix) return false;
-  }
-  return true;
-}
-
-std::size_t length(const char* s) {
-  std::size_t n = 0;
-  while (s[n] != '\0') ++n;
-  return n;
 }
 
 /// Levenshtein distance, for names under 64 characters.
@@ -86,22 +67,8 @@ const char* nearest_name(const char* name, std::size_t n) {
     }
   };
   for (const NamedBox& box : kBoxes) consider(box.box.env);
-  for (const char* option : kOptions) consider(option);
+  for_option_names(consider);
   return best;
-}
-
-/// Decimal integer with optional sign, the whole of it. False on anything else.
-bool parse_integer(const char* text, std::int64_t& value) {
-  const bool negative = *text == '-';
-  if (negative) ++text;
-  if (*text == '\0') return false;
-  std::int64_t n = 0;
-  for (; *text != '\0'; ++text) {
-    if (*text < '0' || *text > '9' || n > INT64_MAX / 10 - 1) return false;
-    n = n * 10 + (*text - '0');
-  }
-  value = negative ? -n : n;
-  return true;
 }
 
 void set_box(std::size_t i, const char* text) {
@@ -118,27 +85,13 @@ void set_box(std::size_t i, const char* text) {
   complain(line);
 }
 
-const char* complaint_about(const char* option) {
-  if (same_text(option, kStrict)) return ": not 0 or 1; using 0";
-  if (same_text(option, kFault)) return ": not CALL:N or CALL:N+; no call fails";
-  return ": no file named; no report";
-}
-
-/// False when the option does not take the value.
-bool set_option(const char* option, const char* value) {
-  if (same_text(option, kStrict)) return same_text(value, "0") || same_text(value, "1");
-  if (same_text(option, kFault)) return os::set_fault(value);
-  sealed.report_path = *value != '\0' ? value : nullptr;
-  return *value != '\0';
-}
-
 void read_option(const char* name, std::size_t n, const char* value) {
   Line line;
-  for (const char* option : kOptions) {
-    if (length(option) != n || !starts_with(name, option)) continue;
-    if (set_option(option, value)) return;
+  const char* complaint = nullptr;
+  if (set_option(name, n, value, &complaint)) {
+    if (complaint == nullptr) return;
     line.add("hakmem: ");
-    quote(line, name).add(complaint_about(option));
+    quote(line, name).add(": ").add(complaint);
     return complain(line);
   }
   line.add("hakmem: unknown variable ");

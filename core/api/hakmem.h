@@ -21,6 +21,12 @@ int hakmem_box_state(const char* env, int64_t* value);
  */
 size_t hakmem_report(char* buffer, size_t capacity);
 
+/**
+ * Writes the statistics by class (what HAKMEM_STATS writes at exit) into a buffer: text, or with
+ * `json` one line of JSON (docs/design/files.md). Gives its length, as hakmem_report does.
+ */
+size_t hakmem_statistics(int json, char* buffer, size_t capacity);
+
 /** Counts, in bytes and blocks. Exact when no other thread runs. */
 struct hakmem_stats {
   uint64_t live_blocks; /* with the program, or in front caches */

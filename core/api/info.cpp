@@ -7,6 +7,7 @@
 #include "boxes/state.hpp"
 #include "front/slow.hpp"
 #include "observe/report.hpp"
+#include "observe/statistics.hpp"
 #include "observe/stats.hpp"
 #include "os/process.hpp"
 #include "slab/arena.hpp"
@@ -20,8 +21,7 @@ namespace {
 
 using ReportText = TextBuffer<16 * 1024>;
 
-[[gnu::destructor]] void report_at_exit() {
-  if (!sealed.ready || sealed.report_path == nullptr) return;
+void write_report_file() {
   ReportText text;
   write_report(text, "exit");
   text.add('\n');
@@ -29,6 +29,12 @@ using ReportText = TextBuffer<16 * 1024>;
   TextBuffer<512> line;
   line.add("hakmem: cannot write the report to ").add(sealed.report_path).add('\n');
   os::say(line);
+}
+
+[[gnu::destructor]] void report_at_exit() {
+  if (!sealed.ready) return;
+  statistics_at_exit();
+  if (sealed.report_path != nullptr) write_report_file();
 }
 
 hakmem_stats current_stats() {
@@ -56,19 +62,22 @@ HAK_API size_t hakmem_report(char* buffer, size_t capacity) {
   return text.size();
 }
 
+HAK_API size_t hakmem_statistics(int json, char* buffer, size_t capacity) {
+  ensure_ready();
+  Text text(buffer, capacity);
+  write_statistics(text, json != 0 ? StatsFormat::json : StatsFormat::text, "call");
+  return text.size();
+}
+
 HAK_API void hakmem_get_stats(hakmem_stats* out) {
   ensure_ready();
   const FrontStats stats = total_stats();
   const ArenaUsage arena = arena_usage();
   const DirectUsage direct = direct_usage();
   *out = hakmem_stats{};
-  for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    const std::uint64_t blocks = blocks_out(stats, cls);
-    out->live_blocks += blocks;
-    out->live_bytes += blocks * class_info(cls).block_size;
-  }
-  out->live_blocks += stats.large_allocs - stats.large_frees;
-  out->live_bytes += stats.large_bytes + direct.bytes;
+  const LiveTotals live = live_totals(stats);
+  out->live_blocks = live.blocks;
+  out->live_bytes = live.bytes;
   out->large_allocs = stats.large_allocs;
   out->large_frees = stats.large_frees;
   out->refills = stats.refills;

@@ -33,6 +33,11 @@ struct alignas(kPageSize) Sealed {
   std::int64_t box_value[kMaxBoxes];  ///< effective value of each box, by index in boxes.def
   const char* report_path;            ///< HAKMEM_REPORT, or null
   bool strict;                        ///< HAKMEM_STRICT=1
+  bool no_oom_report;                 ///< HAKMEM_OOM_REPORT=0
+  bool leak_report;                   ///< HAKMEM_LEAK_REPORT=1
+  std::uint8_t stats_format;          ///< HAKMEM_STATS: 0 none, 1 text, 2 JSON
+  std::uint8_t stats_signal;          ///< HAKMEM_STATS_SIGNAL, or 0
+  const char* stats_path;             ///< file of HAKMEM_STATS, or null for stderr
   bool ready;
 };
 

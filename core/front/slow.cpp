@@ -22,6 +22,12 @@ void* no_memory() {
   return nullptr;
 }
 
+/// The system gave nothing, or the limit is reached.
+HAK_COLD void* out_of_memory(std::size_t size) {
+  report_out_of_memory(size);
+  return no_memory();
+}
+
 unsigned class_for(const Front& front, std::size_t size) {
   return size <= kMaxTiny ? front.tiny_codes[(size + 15) / 16] / 2U : class_of(size);
 }
@@ -113,12 +119,12 @@ void misuse(const char* caller, const char* what, const void* p) {
 void* malloc_slow(std::size_t size) {
   if (size <= kMaxSmall) {
     void* p = small_alloc([size](Front& front) { return class_for(front, size); });
-    return HAK_LIKELY(p != nullptr) ? p : no_memory();
+    return HAK_LIKELY(p != nullptr) ? p : out_of_memory(size);
   }
   if (size > PTRDIFF_MAX) return no_memory();
   ensure_ready();
   void* p = large_alloc(size, kMinAlignment, Content::any);
-  return p != nullptr ? p : no_memory();
+  return p != nullptr ? p : out_of_memory(size);
 }
 
 namespace {
@@ -157,9 +163,11 @@ void credit_expired(std::size_t code) { trim(*this_front, static_cast<unsigned>(
 void* try_aligned(std::size_t alignment, std::size_t size) {
   if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX / 2) return nullptr;
   const unsigned cls = aligned_class_of(size, alignment);
-  if (HAK_LIKELY(cls != kClassCount)) return small_alloc([cls](Front&) { return cls; });
-  ensure_ready();
-  return large_alloc(size, alignment, Content::any);
+  if (cls == kClassCount) ensure_ready();
+  void* p = HAK_LIKELY(cls != kClassCount) ? small_alloc([cls](Front&) { return cls; })
+                                           : large_alloc(size, alignment, Content::any);
+  if (HAK_UNLIKELY(p == nullptr)) report_out_of_memory(size);
+  return p;
 }
 
 void* allocate_aligned(std::size_t alignment, std::size_t size) {
@@ -176,7 +184,7 @@ void* allocate_zeroed(std::size_t size) {
   if (size > PTRDIFF_MAX) return no_memory();
   ensure_ready();
   void* p = large_alloc(size, kMinAlignment, Content::zero);
-  return p != nullptr ? p : no_memory();
+  return p != nullptr ? p : out_of_memory(size);
 }
 
 std::size_t usable_size(const void* p, const char* caller) {
@@ -201,7 +209,7 @@ void* reallocate(void* p, std::size_t size) {
       if (void* q = large_realloc(place.record, p, size)) return q;
     } else if (size > kMaxRunBytes) {
       void* q = direct_realloc(p, size);
-      return q != nullptr ? q : no_memory();
+      return q != nullptr ? q : out_of_memory(size);
     }
   }
   void* q = malloc_slow(size);

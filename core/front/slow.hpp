@@ -35,6 +35,12 @@ std::size_t usable_size(const void* p, const char* caller);
 /// realloc of a non-null pointer to a non-zero size. Null: ENOMEM is set and the block is intact.
 void* reallocate(void* p, std::size_t size);
 
+/// One line on stderr, now and then, that says how memory stands. (observe/oom.cpp)
+void report_out_of_memory(std::size_t size);
+
+/// Handlers of the signals that statistics are written at. (observe/statistics.cpp)
+void watch_signals();
+
 /// Start-up, once; safe to call again.
 void ensure_ready();
 

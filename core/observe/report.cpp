@@ -2,6 +2,7 @@
 
 #include "boxes/state.hpp"
 #include "front/entries.hpp"
+#include "observe/json.hpp"
 #include "observe/stats.hpp"
 #include "os/faults.hpp"
 #include "os/process.hpp"
@@ -20,27 +21,6 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 #else
 constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
-
-/// Writes `"key": ` with a comma before all but the first of an object.
-class Object {
- public:
-  explicit Object(Text& out) : out_(out) { out_.add('{'); }
-  ~Object() { out_.add('}'); }
-  Object(const Object&) = delete;
-  Object& operator=(const Object&) = delete;
-
-  Text& key(const char* name) {
-    if (!first_) out_.add(", ");
-    first_ = false;
-    return out_.add('"').add(name).add("\": ");
-  }
-  void text(const char* name, const char* value) { key(name).add('"').add(value).add('"'); }
-  void number(const char* name, std::uint64_t value) { key(name).add(value); }
-
- private:
-  Text& out_;
-  bool first_ = true;
-};
 
 void write_box(Text& out, std::size_t i) {
   const boxes::Box& box = boxes::kBoxes[i].box;

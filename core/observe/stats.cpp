@@ -1,5 +1,7 @@
 #include "observe/stats.hpp"
 
+#include "slab/direct_map.hpp"
+
 namespace hakmem {
 
 namespace {
@@ -30,6 +32,17 @@ std::uint64_t total_uses(std::size_t box_index) {
   const std::size_t count = front_count();
   for (std::size_t i = 0; i < count; ++i) sum += read(front_at(i)->box_uses[box_index]);
   return sum;
+}
+
+LiveTotals live_totals(const FrontStats& stats) {
+  LiveTotals live{stats.large_allocs - stats.large_frees,
+                  stats.large_bytes + direct_usage_unlocked().bytes};
+  for (unsigned cls = 0; cls < kClassCount; ++cls) {
+    const std::uint64_t blocks = blocks_out(stats, cls);
+    live.blocks += blocks;
+    live.bytes += blocks * class_info(cls).block_size;
+  }
+  return live;
 }
 
 std::uint64_t blocks_out(const FrontStats& stats, unsigned cls) {

@@ -14,4 +14,10 @@ std::uint64_t total_uses(std::size_t box_index);
 /// Blocks of a class that are out of their slabs: with the program or in caches.
 std::uint64_t blocks_out(const FrontStats& stats, unsigned cls);
 
+/// Blocks out of their slabs, large ones included.
+struct LiveTotals {
+  std::uint64_t blocks, bytes;
+};
+LiveTotals live_totals(const FrontStats& stats);
+
 }  // namespace hakmem

@@ -12,9 +12,11 @@ inline constexpr bool kFaults = true;
 inline constexpr bool kFaults = false;
 #endif
 
-enum class Call : std::uint8_t { mmap, mprotect, madvise, mremap, count };
+/// System calls, and taking in what other threads freed.
+enum class Call : std::uint8_t { mmap, mprotect, madvise, mremap, drain, count };
 inline constexpr std::size_t kCalls = static_cast<std::size_t>(Call::count);
-inline constexpr const char* kCallNames[kCalls] = {"mmap", "mprotect", "madvise", "mremap"};
+inline constexpr const char* kCallNames[kCalls] = {"mmap", "mprotect", "madvise", "mremap",
+                                                   "drain"};
 
 /// Counts a call that is about to be made; true when it has to fail instead.
 bool fails(Call call);

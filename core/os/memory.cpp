@@ -62,25 +62,33 @@ void* remap(void* start, std::size_t old_size, std::size_t new_size) {
   return failed(result) ? nullptr : pointer(static_cast<std::uintptr_t>(result));
 }
 
-// First number of /proc/self/statm: the address space in use, in pages.
-std::size_t address_space_in_use() {
+// The first two numbers of /proc/self/statm, in pages.
+MemoryInUse memory_in_use() {
   char text[64];
   const std::size_t n = read_file("/proc/self/statm", text, sizeof text);
-  std::size_t pages = 0;
-  for (std::size_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; ++i) {
-    pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
+  std::size_t pages[2] = {};
+  std::size_t i = 0;
+  for (std::size_t& number : pages) {
+    for (; i < n && text[i] >= '0' && text[i] <= '9'; ++i) {
+      number = number * 10 + static_cast<std::size_t>(text[i] - '0');
+    }
+    ++i;
   }
-  return pages * kPageSize;
+  return {pages[0] * kPageSize, pages[1] * kPageSize};
+}
+
+std::size_t address_space_limit() {
+  struct rlimit limit {};
+  const long failed =
+      syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, static_cast<long>(address(&limit)), 0, 0);
+  return failed != 0 || limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : limit.rlim_cur;
 }
 
 std::size_t address_space_left() {
-  struct rlimit limit {};
-  if (syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, static_cast<long>(address(&limit)), 0, 0) != 0 ||
-      limit.rlim_cur == RLIM_INFINITY) {
-    return SIZE_MAX;
-  }
-  const std::size_t used = address_space_in_use();
-  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+  const std::size_t limit = address_space_limit();
+  if (limit == SIZE_MAX) return SIZE_MAX;
+  const std::size_t used = memory_in_use().address_space;
+  return limit > used ? limit - used : 0;
 }
 
 std::int64_t now_ms() {

@@ -28,8 +28,15 @@ void unmap(void* start, std::size_t size);
 /// mapping is untouched then.
 void* remap(void* start, std::size_t old_size, std::size_t new_size);
 
-/// Address space of this process that is in use, reservations included, in bytes.
-std::size_t address_space_in_use();
+/// What the kernel counts for this process, in bytes; reservations are address space. 0 when
+/// unknown.
+struct MemoryInUse {
+  std::size_t address_space, resident;
+};
+MemoryInUse memory_in_use();
+
+/// Soft limit of RLIMIT_AS in bytes; SIZE_MAX when there is none.
+std::size_t address_space_limit();
 
 /// Soft limit of RLIMIT_AS less what is in use, in bytes; SIZE_MAX when there is no limit.
 std::size_t address_space_left();

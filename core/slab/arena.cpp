@@ -40,6 +40,7 @@ std::atomic<std::size_t> arena_count;
 SuperSlab super_of_arena0[kMaxSuperSlabs];  // untouched pages of .bss cost nothing
 std::atomic<bool> purge_wanted;
 std::int64_t last_purge_ms;
+std::atomic<std::size_t> purged_slices;
 
 Lock& arena_lock() { return lock_of(Rank::arena); }
 
@@ -75,7 +76,7 @@ bool commit_up_to(Arena& arena, std::size_t needed) {
     if (wanted > arena.meta_committed && !commit_meta(arena, wanted)) return false;
     if (os::commit(pointer(arena.base + (arena.committed << kSliceShift)),
                    (wanted - arena.committed) << kSliceShift)) {
-      arena.committed = wanted;
+      __atomic_store_n(&arena.committed, wanted, __ATOMIC_RELAXED);
       return true;
     }
     if (wanted == needed) return false;
@@ -118,11 +119,12 @@ std::size_t reservation_size() {
   return half < kWantedBytes ? half : kWantedBytes;
 }
 
-bool add_arena() {
+/// A further arena of at least `needed` bytes: a smaller one would only use up address space.
+bool add_arena(std::size_t needed) {
   const std::size_t n = arena_count.load(std::memory_order_relaxed);
   if (n == kMaxArenas) return false;
   SuperSlab* super = n == 0 ? super_of_arena0 : nullptr;
-  for (std::size_t bytes = reservation_size(); bytes >= kSmallestBytes;
+  for (std::size_t bytes = reservation_size(); bytes >= kSmallestBytes && bytes >= needed;
        bytes = round_down_to_super(bytes / 2)) {
     if (reserve_arena(arenas[n], bytes, super)) {
       arena_count.store(n + 1, std::memory_order_release);
@@ -280,6 +282,7 @@ std::size_t purge_runs(PurgeRun* runs, std::size_t n) {
     });
     if (runs[k].first < arena.first_free) arena.first_free = runs[k].first;
   }
+  purged_slices.fetch_add(purged, std::memory_order_relaxed);
   return purged;
 }
 
@@ -287,7 +290,7 @@ std::size_t purge_runs(PurgeRun* runs, std::size_t n) {
 
 bool arena_init() {
   Guard guard(arena_lock());
-  if (!add_arena()) return false;
+  if (!add_arena(kSmallestBytes)) return false;
   sealed.arena_base = arenas[0].base;
   sealed.arena_slices = arenas[0].slices;
   sealed.routes = arenas[0].routes;
@@ -297,8 +300,11 @@ bool arena_init() {
 
 Run arena_alloc(std::uint32_t slices, std::uint32_t alignment, DirtySlices* dirty) {
   Guard guard(arena_lock());
+  const std::size_t needed = std::size_t{slices} << kSliceShift;
   for (std::size_t n = 0;; ++n) {
-    if (n == arena_count.load(std::memory_order_relaxed) && !add_arena()) return {nullptr, false};
+    if (n == arena_count.load(std::memory_order_relaxed) && !add_arena(needed)) {
+      return {nullptr, false};
+    }
     const std::size_t i = find_run(arenas[n], slices, alignment);
     if (i == kNowhere) continue;
     if (!commit_up_to(arenas[n], i + slices)) return {nullptr, false};
@@ -312,7 +318,7 @@ void arena_fit(std::size_t limit) {
   Arena& arena = arenas[0];
   const std::size_t unused = ((arena.slices - arena.committed) << kSliceShift) +
                              meta_bytes(arena.slices) - meta_bytes(arena.committed);
-  const std::size_t in_use = os::address_space_in_use();
+  const std::size_t in_use = os::memory_in_use().address_space;
   const std::size_t others = in_use > unused ? in_use - unused : 0;
   const std::size_t left = limit > others ? limit - others : 0;
   const std::size_t wanted =
@@ -397,13 +403,27 @@ std::size_t arena_purge(std::int64_t now_ms, std::int64_t delay_ms) {
 
 ArenaUsage arena_usage() {
   Guard guard(arena_lock());
+  return arena_usage_unlocked();
+}
+
+ArenaUsage arena_usage_unlocked() {
   ArenaUsage usage{};
+  usage.purged_bytes = purged_slices.load(std::memory_order_relaxed) << kSliceShift;
   for (std::size_t n = 0; n < arena_count.load(std::memory_order_relaxed); ++n) {
     usage.reserved_bytes += arenas[n].slices << kSliceShift;
     usage.committed_bytes += arenas[n].committed << kSliceShift;
     usage.used_bytes += arenas[n].used << kSliceShift;
   }
   return usage;
+}
+
+bool arena_usable(const void* p) {
+  const std::size_t count = arena_count.load(std::memory_order_acquire);
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::size_t committed = __atomic_load_n(&arenas[n].committed, __ATOMIC_RELAXED);
+    if (address(p) - arenas[n].base < committed << kSliceShift) return true;
+  }
+  return false;
 }
 
 }  // namespace hakmem

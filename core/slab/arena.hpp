@@ -76,7 +76,14 @@ bool arena_purge_wanted();
 
 struct ArenaUsage {
   std::size_t reserved_bytes, committed_bytes, used_bytes;
+  std::size_t purged_bytes;  ///< given back by arena_purge, ever
 };
 ArenaUsage arena_usage();
+
+/// As arena_usage, for signal handlers: takes no lock, so it may be a moment off.
+ArenaUsage arena_usage_unlocked();
+
+/// Whether the pointer lies where some arena may be read. Takes no lock.
+bool arena_usable(const void* p);
 
 }  // namespace hakmem

@@ -134,4 +134,6 @@ DirectUsage direct_usage() {
   return {live, live_bytes};
 }
 
+DirectUsage direct_usage_unlocked() { return {live, live_bytes}; }
+
 }  // namespace hakmem

@@ -28,5 +28,6 @@ struct DirectUsage {
   std::size_t mappings, bytes;
 };
 DirectUsage direct_usage();
+DirectUsage direct_usage_unlocked();  ///< for signal handlers: may be a moment off
 
 }  // namespace hakmem

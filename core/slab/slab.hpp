@@ -64,6 +64,8 @@ class RemoteList {
   /// most.
   List take() { return unpack(word_.exchange(0, std::memory_order_acq_rel)); }
 
+  std::uint32_t count() const { return unpack(word_.load(std::memory_order_relaxed)).count; }
+
   bool empty() const { return word_.load(std::memory_order_relaxed) == 0; }
 
  private:

@@ -33,9 +33,11 @@ void* in_thread(void*) {
 void fill_up(std::size_t size) {
   int n = 0;
   errno = 0;
-  while (n < kBlocks && (blocks[n] = malloc(opaque(size))) != nullptr) memset(blocks[n++], n, size);
+  for (; n < kBlocks && (blocks[n] = malloc(opaque(size))) != nullptr; ++n) {
+    memset(blocks[n], n, size);
+  }
   CHECK(n == kBlocks || errno == ENOMEM);
-  CHECK(static_cast<std::size_t>(n) * size > 16 * kMiB);
+  CHECK(n == kBlocks || static_cast<std::size_t>(n) * size > 16 * kMiB);
   for (int i = 0; i < n; ++i) free(blocks[i]);
   void* p = malloc(opaque(size));
   CHECK(p != nullptr);

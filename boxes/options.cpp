@@ -1,0 +1,114 @@
+#include "boxes/options.hpp"
+
+#include "base/sealed.hpp"
+#include "base/text.hpp"
+#include "os/faults.hpp"
+
+namespace hakmem::boxes {
+
+namespace {
+
+bool set_report(const char* value) {
+  sealed.report_path = *value != '\0' ? value : nullptr;
+  return *value != '\0';
+}
+
+/// False when the value is not 0 or 1.
+bool set_switch(const char* value, bool& on) {
+  on = same_text(value, "1");
+  return on || same_text(value, "0");
+}
+
+bool set_strict(const char* value) {  // was read before all others
+  bool ignored;
+  return set_switch(value, ignored);
+}
+
+bool set_leak_report(const char* value) { return set_switch(value, sealed.leak_report); }
+
+bool set_oom_report(const char* value) {
+  bool on;
+  if (!set_switch(value, on)) return false;
+  sealed.no_oom_report = !on;
+  return true;
+}
+
+bool set_stats(const char* value) {
+  constexpr const char* kFormats[] = {"text", "json"};
+  for (std::uint8_t i = 0; i < 2; ++i) {
+    if (!starts_with(value, kFormats[i])) continue;
+    const char* rest = value + length(kFormats[i]);
+    if (*rest != '\0' && (*rest != ':' || rest[1] == '\0')) return false;
+    sealed.stats_format = static_cast<std::uint8_t>(i + 1);
+    sealed.stats_path = *rest == ':' ? rest + 1 : nullptr;
+    return true;
+  }
+  return false;
+}
+
+bool set_stats_signal(const char* value) {
+  std::int64_t number = 0;
+  if (!parse_integer(value, number) || number < 1 || number > 64) return false;
+  sealed.stats_signal = static_cast<std::uint8_t>(number);
+  return true;
+}
+
+struct Option {
+  const char* name;
+  bool (*set)(const char* value);
+  const char* complaint;
+};
+
+constexpr Option kOptions[] = {
+    {"HAKMEM_REPORT", set_report, "no file named; no report"},
+    {"HAKMEM_STRICT", set_strict, "not 0 or 1; using 0"},
+    {"HAKMEM_STATS", set_stats, "not text, json, text:FILE or json:FILE; no statistics"},
+    {"HAKMEM_STATS_SIGNAL", set_stats_signal, "not a signal's number from 1 to 64; none"},
+    {"HAKMEM_LEAK_REPORT", set_leak_report, "not 0 or 1; using 0"},
+    {"HAKMEM_OOM_REPORT", set_oom_report, "not 0 or 1; using 1"},
+#ifdef HAKMEM_FAULTS
+    {"HAKMEM_FAULT", os::set_fault, "not CALL:N or CALL:N+; no call fails"},
+#endif
+};
+constexpr std::size_t kOptionCount = sizeof kOptions / sizeof kOptions[0];
+
+}  // namespace
+
+bool set_option(const char* name, std::size_t n, const char* value, const char** complaint) {
+  for (const Option& option : kOptions) {
+    if (length(option.name) != n || !starts_with(name, option.name)) continue;
+    *complaint = option.set(value) ? nullptr : option.complaint;
+    return true;
+  }
+  return false;
+}
+
+const char* option_name(std::size_t i) { return i < kOptionCount ? kOptions[i].name : nullptr; }
+
+bool starts_with(const char* text, const char* prefix) {
+  for (; *prefix != '\0'; ++text, ++prefix) {
+    if (*text != *prefix) return false;
+  }
+  return true;
+}
+
+std::size_t length(const char* s) {
+  std::size_t n = 0;
+  while (s[n] != '\0') ++n;
+  return n;
+}
+
+bool parse_integer(const char* text, std::int64_t& value) {
+  const bool negative = *text == '-';
+  if (negative) ++text;
+  if (*text == '\0') return false;
+  std::int64_t n = 0;
+  for (; *text != '\0'; ++text) {
+    if (*text < '0' || *text > '9' || n > INT64_MAX / 10 - 1) return false;
+    n = n * 10 + (*text - '0');
+  }
+  value = negative ? -n : n;
+  return true;
+}
+
+}  // namespace hakmem::boxes
