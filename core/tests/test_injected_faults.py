@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from preload import LIBRARIES, PLAIN, Arm, program, run
+from preload import PLAIN, program, run
 from reports import profile, report_of, reports
 
-MOST_CALLS = 400
+MOST_CALLS = 200
 
 
 @pytest.fixture(autouse=True)
@@ -23,22 +23,21 @@ def only_with_faults(tmp_path: Path) -> None:
         pytest.skip("this build injects no faults")
 
 
-def faults_of(arm: Arm, path: Path, fault: str) -> dict[str, Any]:
+def faults_of(path: Path, fault: str) -> dict[str, Any]:
     """The calls that a run of the work made, which has to pass."""
     path.unlink(missing_ok=True)
     env = {"HAKMEM_REPORT": str(path), "HAKMEM_FAULT": fault}
-    done = run(arm, [program("faults")], env=env)
+    done = run(PLAIN, [program("faults")], env=env)
     assert done.returncode == 0, (fault, done)
     (report,) = reports(path)
     return dict(report["faults"])
 
 
-@pytest.mark.parametrize("arm", LIBRARIES, ids=str)
 @pytest.mark.parametrize("call", ["mmap", "mprotect", "madvise", "mremap"])
-def test_each_call_may_fail(arm: Arm, call: str, tmp_path: Path) -> None:
+def test_each_call_may_fail(call: str, tmp_path: Path) -> None:
     failed = 0
     for n in range(1, MOST_CALLS):
-        faults = faults_of(arm, tmp_path / "report.jsonl", f"{call}:{n}")
+        faults = faults_of(tmp_path / "report.jsonl", f"{call}:{n}")
         if faults["failed"] == 0:
             break
         failed += 1
@@ -48,6 +47,7 @@ def test_each_call_may_fail(arm: Arm, call: str, tmp_path: Path) -> None:
 def test_calls_are_counted_without_a_fault(tmp_path: Path) -> None:
     faults = Counter(report_of(PLAIN, tmp_path, [program("faults")])["faults"])
     assert faults.pop("failed") == 0
+    faults.pop("drain")
     assert set(faults) == {"mmap", "mprotect", "madvise", "mremap"}
     assert min(faults.values()) > 0
 
