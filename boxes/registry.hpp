@@ -35,6 +35,7 @@ struct Box {
   const char* requires_ids = "";  ///< blank-separated ids that must be on as well
   bool live = false;              ///< can be switched in a running process
   const char* expiry = "";        ///< YYYY-MM-DD; a research box is decided or gone by then
+  const char* profile = "";       ///< the only build profile that has the box; "" for all
   const char* brittle = "";  ///< what the box does not guard against, unlike the default; "" else
   const char* counter = "";  ///< what its use count counts; "" for shapes (observe build)
 };

@@ -71,8 +71,17 @@ const char* nearest_name(const char* name, std::size_t n) {
   return best;
 }
 
+/// Whether this build has the box. (The debug build has what is guarded in the hardened one.)
+bool is_here(const Box& box) { return kGuarded || *box.profile == '\0'; }
+
 void set_box(std::size_t i, const char* text) {
   const Box& box = kBoxes[i].box;
+  if (!is_here(box)) {
+    Line line;
+    line.add("hakmem: ").add(box.env).add(" needs the build profile ").add(box.profile);
+    line.add("; using ").add(box.default_value);
+    return complain(line);
+  }
   std::int64_t value = 0;
   if (parse_integer(text, value) && value >= box.minimum && value <= box.maximum) {
     sealed.box_value[i] = value;

@@ -46,7 +46,8 @@ CLANG = Build("clang", clang=True)
 OBSERVE = Build("observe", profile="observe")
 DEBUG = Build("debug", profile="debug")
 FAULTS = Build("faults", profile="faults")
-"""For one test file, which the other builds leave out."""
+HARDENED = Build("hardened", profile="hardened")
+"""Each for a test file of its own, which the other builds leave out."""
 BUILDS = (GCC, CLANG, OBSERVE, DEBUG)
 
 

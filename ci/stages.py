@@ -8,7 +8,7 @@ from functools import partial
 
 import checks
 import suites
-from building import BUILDS, CLANG, FAULTS, GCC, Build, compile_all
+from building import BUILDS, CLANG, FAULTS, GCC, HARDENED, Build, compile_all
 from running import Outcome
 
 OF_THE_ALLOCATOR = ("core", "boxes")
@@ -36,7 +36,7 @@ def builds() -> list[Stage]:
             partial(compile_all, build),
             fast=build is GCC,
         )
-        for build in (*BUILDS, FAULTS)
+        for build in (*BUILDS, FAULTS, HARDENED)
     ]
 
 
@@ -82,6 +82,12 @@ def all_stages() -> list[Stage]:
             "system calls that fail, one after the other",
             partial(suites.pytest, "faults", "core/tests/test_injected_faults.py", build=FAULTS),
             ("build-faults",),
+        ),
+        Stage(
+            "hardened",
+            "misuse, and the kinds, in the hardened build",
+            partial(suites.pytest, "hardened", "core/tests/test_hardened.py", build=HARDENED),
+            ("build-hardened",),
         ),
         Stage(
             "boxes-page", "docs/boxes.md is current", checks.boxes_page, ("build-gcc",), fast=True

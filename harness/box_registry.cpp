@@ -134,6 +134,7 @@ Json boxes_json() {
                     {"requires_ids", split(box.requires_ids, ' ')},
                     {"live", box.live},
                     {"expiry", box.expiry},
+                    {"profile", box.profile},
                     {"brittle", box.brittle},
                     {"counter", box.counter}});
   }
@@ -163,6 +164,7 @@ std::string boxes_markdown() {
     row("requires", env_list(box.requires_ids));
     row("live", box.live ? "yes: can be switched in a running process" : "no");
     row("expires", box.expiry);
+    row("build", box.profile);
     row("brittle", box.brittle);
     row("its use count counts",
         *box.counter == '\0' ? "executions, in the observe build" : box.counter);

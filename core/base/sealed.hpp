@@ -39,6 +39,7 @@ struct alignas(kPageSize) Sealed {
   std::uint8_t stats_signal;          ///< HAKMEM_STATS_SIGNAL, or 0
   const char* stats_path;             ///< file of HAKMEM_STATS, or null for stderr
   bool ready;
+  std::uint64_t link_key;  ///< hardened build: links of free lists are stored with it; 0: plain
 };
 
 static_assert(sizeof(Sealed) == kPageSize);

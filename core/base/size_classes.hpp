@@ -12,6 +12,8 @@ namespace hakmem {
 
 inline constexpr std::size_t kMaxSmall = 32 * 1024;  ///< largest size served from slabs
 inline constexpr std::size_t kMaxTiny = 1024;        ///< largest size the front's own map covers
+inline constexpr std::size_t kLargestSmall = kMaxSmall - kTrailer;  ///< the same as callers ask
+inline constexpr std::size_t kLargestTiny = kMaxTiny - kTrailer;
 inline constexpr unsigned kRegularClasses = 40;
 
 /// Class of the research box c7_ultra: 1024 bytes behind a 16-byte header.
@@ -94,14 +96,15 @@ HAK_INLINE constexpr const ClassInfo& class_info(unsigned cls) { return kClasses
 
 /// Bytes a caller may use in a block of the class.
 HAK_INLINE constexpr std::size_t usable_of(unsigned cls) {
-  return kClasses.info[cls].block_size - kClasses.info[cls].offset;
+  return kClasses.info[cls].block_size - kClasses.info[cls].offset - kTrailer;
 }
 
 /// Smallest class for `size` bytes whose blocks all lie on multiples of `alignment`, a power of
 /// two. A slab begins on a slice boundary, or on a cache line when it is coloured, so a stride that
 /// is a multiple of the alignment is enough. Gives kClassCount where no class fits.
 HAK_INLINE constexpr unsigned aligned_class_of(std::size_t size, std::size_t alignment) {
-  if (size > kMaxSmall || alignment > kMaxSmall) return kClassCount;
+  if (size > kLargestSmall || alignment > kMaxSmall) return kClassCount;
+  size += kTrailer;
   // Strides of a doubling are multiples of a power of two, so that of the class of a multiple of
   // the alignment is a multiple of it too.
   const std::size_t wanted = size > alignment ? align_up(size, alignment) : alignment;
@@ -126,7 +129,7 @@ static_assert(class_of(kMaxSmall) == kRegularClasses - 1);
 static_assert(kClasses.info[kRegularClasses - 1].block_size == kMaxSmall);
 static_assert(kClasses.info[class_of(1024)].block_size == 1024);
 static_assert(kClasses.info[aligned_class_of(100, 128)].block_size == 128);
-static_assert(kClasses.info[aligned_class_of(129, 128)].block_size == 256);
+static_assert(kHardened || kClasses.info[aligned_class_of(129, 128)].block_size == 256);
 static_assert(kClasses.info[aligned_class_of(16, 1024)].block_size == 1024);
 static_assert(band_of(8) == 0 && band_of(9) == 1 && band_of(513) == 7 && band_of(1025) == 8);
 

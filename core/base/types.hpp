@@ -33,6 +33,21 @@ inline constexpr bool kDebug = true;
 inline constexpr bool kDebug = false;
 #endif
 
+#ifdef HAKMEM_HARDENED
+inline constexpr bool kHardened = true;
+#else
+inline constexpr bool kHardened = false;
+#endif
+
+/// Builds that check each block that is handed out and freed (front/guard.hpp).
+inline constexpr bool kGuarded = kDebug || kHardened;
+
+/// Bytes at the end of each small block that the caller does not get: the canary.
+inline constexpr std::size_t kTrailer = kHardened ? 8 : 0;
+
+/// Bytes at the end of each large block that nobody may touch.
+inline constexpr std::size_t kGuardBytes = kHardened ? kPageSize : 0;
+
 HAK_INLINE constexpr std::size_t align_up(std::size_t n, std::size_t alignment) {
   return (n + alignment - 1) & ~(alignment - 1);
 }

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "boxes/state.hpp"
 #include "front/front.hpp"
+#include "front/guard.hpp"
 #include "front/slow.hpp"
 #include "os/faults.hpp"
 #include "os/memory.hpp"
@@ -59,6 +60,7 @@ Chain carve(Slab& slab, std::uint32_t wanted, std::uint64_t mark) {
   }
   slab.carved += chain.count;
   slab.used += chain.count;
+  if constexpr (kGuarded) guard_carved(slab, chain.count);
   return chain;
 }
 
@@ -131,10 +133,15 @@ bool drain_is_suppressed() {
 
 /// Gives all but the first `keep` blocks of a bin back.
 void shorten(Front& front, Bin& bin, std::uint32_t keep) {
-  Block** link = &bin.head;
-  for (std::uint32_t i = 0; i < keep; ++i) link = &(*link)->next;
-  Block* chain = *link;
-  *link = &empty_block;
+  Block* chain = bin.head;
+  if (keep == 0) {
+    bin.head = &empty_block;
+  } else {
+    Block* last = chain;
+    for (std::uint32_t i = 1; i < keep; ++i) last = last->next;
+    chain = last->next;
+    last->next = &empty_block;
+  }
   give_back(front, chain);
 }
 
@@ -165,6 +172,7 @@ Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted) {
     if (fresh) break;
   }
   if (chain.count > 0) chain.tail->next = nullptr;
+  if constexpr (kHardened) shuffle(chain);
   front.stats.blocks_out[cls] += chain.count;
   return chain;
 }

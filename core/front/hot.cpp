@@ -5,9 +5,9 @@
 #include "boxes/state.hpp"
 #include "boxes/variant.hpp"
 #include "front/c7_ultra.hpp"
-#include "front/debug.hpp"
 #include "front/entries.hpp"
 #include "front/front.hpp"
+#include "front/guard.hpp"
 #include "front/slow.hpp"
 
 #ifdef HAKMEM_LAB
@@ -101,9 +101,9 @@ HAK_INLINE bool push(Front* front, std::size_t& code, void* p) {
 }
 
 HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
-  if (HAK_UNLIKELY(size > kMaxTiny)) return slow(size);
+  if (HAK_UNLIKELY(size > kLargestTiny)) return slow(size);
   Front* front = this_front;
-  const std::size_t code = front->tiny_codes[(size + 15) / 16];
+  const std::size_t code = front->tiny_codes[(size + kTrailer + 15) / 16];
   if constexpr (on(Id::c7_ultra)) {
     if (code == route_code(kC7UltraClass)) {
       constexpr bool depchain = on(Id::c7_ultra_alloc_depchain_opt);
@@ -111,6 +111,7 @@ HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
       if (HAK_UNLIKELY(p == nullptr)) return slow(size);
       count_use(front, Id::c7_ultra);
       if constexpr (depchain) count_use(front, Id::c7_ultra_alloc_depchain_opt);
+      if constexpr (kGuarded) guard_allocated(p);
       return p;
     }
   }
@@ -118,7 +119,7 @@ HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
   if (HAK_UNLIKELY(p == nullptr)) return slow(size);
   // `hak new box` puts the calls of shape and boot boxes here.
   if constexpr (kObserve) ++front->stats.observed_mallocs[band_of(size)];
-  if constexpr (kDebug) debug_fill(p);
+  if constexpr (kGuarded) guard_allocated(p);
   return p;
 }
 
@@ -137,7 +138,7 @@ HAK_HOT HAK_EXPORT void HAK_ENTRY(free)(void* p) {
   std::size_t code = sealed.routes[slice].load(std::memory_order_relaxed) ^ front->token;
   if (HAK_UNLIKELY(code > 0xFF)) return free_slow(p);
   if constexpr (kObserve) ++front->stats.observed_frees;
-  if constexpr (kDebug) debug_check_free(p);
+  if constexpr (kGuarded) guard_freed(p);
   if constexpr (on(Id::c7_ultra)) {
     if (code == route_code(kC7UltraClass)) return c7_ultra_push(*front, p);
   }

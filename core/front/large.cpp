@@ -1,8 +1,10 @@
 // Sizes between 32 KiB and 16 MiB: runs of slices. Beyond: mappings of their own.
 #include <string.h>
 
+#include "boxes/state.hpp"
 #include "front/front.hpp"
 #include "front/slow.hpp"
+#include "os/memory.hpp"
 #include "slab/arena.hpp"
 #include "slab/direct_map.hpp"
 
@@ -52,8 +54,44 @@ void clear(std::byte* p, std::size_t size, const DirtySlices& dirty) {
   }
 }
 
+/// Runs with a guard page: each is a mapping more for the kernel, which has a limit (65,530).
+constexpr std::uint32_t kMostGuarded = 8192;
+std::atomic<std::uint32_t> guarded_runs;
+
+/// Hardened build: the last page of a large block may not be touched, so that an overrun ends
+/// there.
+bool guard_end(void* p, std::size_t bytes) {
+  if constexpr (!kHardened) return false;
+  if (boxes::value_of(boxes::Id::skip_guard_pages) != 0) return false;
+  return os::protect_none(static_cast<std::byte*>(p) + bytes - kGuardBytes, kGuardBytes);
+}
+
+bool unguard_end(void* p, std::size_t bytes) {
+  return os::commit(static_cast<std::byte*>(p) + bytes - kGuardBytes, kGuardBytes);
+}
+
+/// `used` of a run's record says whether it has a guard page.
+void guard_run(Slab* record, void* p, std::size_t bytes) {
+  if constexpr (!kHardened) return;
+  record->used = 0;
+  if (guarded_runs.fetch_add(1) < kMostGuarded && guard_end(p, bytes)) {
+    record->used = 1;
+  } else {
+    guarded_runs.fetch_sub(1);
+  }
+}
+
+/// False when the page stays as it is: the run is of no use to others then.
+bool unguard_run(Slab* record, void* p, std::size_t bytes) {
+  if constexpr (!kHardened) return true;
+  if (record->used == 0) return true;
+  if (!unguard_end(p, bytes)) return false;
+  guarded_runs.fetch_sub(1);
+  return true;
+}
+
 void* run_alloc(std::size_t size, std::size_t alignment, Content content) {
-  const std::uint32_t slices = slices_for(size == 0 ? 1 : size);
+  const std::uint32_t slices = slices_for((size == 0 ? 1 : size) + kGuardBytes);
   const std::uint32_t step = alignment > kSliceSize ? slices_for(alignment) : 1;
   DirtySlices dirty;
   const Run run = arena_alloc(slices, step, content == Content::zero ? &dirty : nullptr);
@@ -61,6 +99,7 @@ void* run_alloc(std::size_t size, std::size_t alignment, Content content) {
   describe(run.record, 0, slices);
   std::byte* p = start_of(run.record);
   if (content == Content::zero && !run.zeroed) clear(p, size, dirty);
+  guard_run(run.record, p, std::size_t{slices} << kSliceShift);
   account(run_bytes(slices), 1, 0);
   return p;
 }
@@ -70,12 +109,13 @@ void* try_large(std::size_t size, std::size_t alignment, Content content) {
   if (size <= kMaxRunBytes && alignment <= kSuperSlabSize) {
     if (void* p = run_alloc(size, alignment, content)) return p;
   }
-  void* p = direct_alloc(size, alignment);
+  void* p = size <= PTRDIFF_MAX ? direct_alloc(size + kGuardBytes, alignment) : nullptr;
   if (p == nullptr) {
     // A limit on address space: what the arenas hold of it may still do.
     const bool fits = size <= kLargestRun && size > kMaxRunBytes && alignment <= kSuperSlabSize;
     return fits ? run_alloc(size, alignment, content) : nullptr;
   }
+  guard_end(p, direct_size(p));
   account(0, 1, 0);  // the table of mappings knows their bytes; a fresh mapping is zero
   return p;
 }
@@ -97,7 +137,7 @@ void large_free(Slab* record, void* p) {
     misuse("free()", "block was freed twice", p);
   }
   const std::uint32_t slices = record->carved;
-  arena_release(record, slices);
+  if (unguard_run(record, p, std::size_t{slices} << kSliceShift)) arena_release(record, slices);
   account(-run_bytes(slices), 0, 1);
 }
 
@@ -107,8 +147,18 @@ bool mapping_free(void* p) {
   return true;
 }
 
+void* mapping_realloc(void* p, std::size_t size) {
+  if constexpr (kHardened) {
+    if (size > PTRDIFF_MAX - kGuardBytes || !unguard_end(p, direct_size(p))) return nullptr;
+  }
+  void* q = direct_realloc(p, size + kGuardBytes);
+  void* now = q != nullptr ? q : p;
+  if constexpr (kHardened) guard_end(now, direct_size(now));
+  return q;
+}
+
 void* large_realloc(Slab* record, void* p, std::size_t size) {
-  if (size > kMaxRunBytes) return nullptr;
+  if (kHardened || size > kMaxRunBytes) return nullptr;  // the guard page would be in the way
   const std::uint32_t slices = record->carved;
   const std::uint32_t wanted = slices_for(size);
   if (wanted > slices) {

@@ -1,5 +1,6 @@
 // Slabs of a front: where they come from, the list of those with room, where they go.
 #include "front/front.hpp"
+#include "front/guard.hpp"
 #include "front/slow.hpp"
 #include "slab/arena.hpp"
 
@@ -20,7 +21,8 @@ std::uint32_t route_for(const Front& front, unsigned cls) {
 
 /// Bytes that a coloured slab begins late: neighbours begin on lines far from each other.
 std::size_t colour_of(const Slab* slab) {
-  return address(slab) / sizeof(Slab) * 5 % kColours * kColourStep;
+  const std::uint64_t chosen = kHardened ? guard_random() : address(slab) / sizeof(Slab) * 5;
+  return chosen % kColours * kColourStep;
 }
 
 Slab* fresh_slab(Front& front, unsigned cls) {

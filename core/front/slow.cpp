@@ -9,6 +9,7 @@
 #include "front/c7_ultra.hpp"
 #include "front/entries.hpp"
 #include "front/front.hpp"
+#include "front/guard.hpp"
 #include "os/process.hpp"
 #include "slab/arena.hpp"
 #include "slab/direct_map.hpp"
@@ -29,11 +30,12 @@ HAK_COLD void* out_of_memory(std::size_t size) {
 }
 
 unsigned class_for(const Front& front, std::size_t size) {
-  return size <= kMaxTiny ? front.tiny_codes[(size + 15) / 16] / 2U : class_of(size);
+  const std::size_t padded = size + kTrailer;
+  return padded <= kMaxTiny ? front.tiny_codes[(padded + 15) / 16] / 2U : class_of(padded);
 }
 
 /// One block of a class from the front's cache, or from its slabs. Null: no memory.
-void* small_from(Front& front, unsigned cls) {
+void* unguarded_from(Front& front, unsigned cls) {
   if (cls == kC7UltraClass) {
     if (front.c7.count == 0 && !c7_ultra_refill(front)) return nullptr;
     return c7_ultra_pop<false>(front);
@@ -47,6 +49,14 @@ void* small_from(Front& front, unsigned cls) {
   bin.head = block->next;
   block->mark = 0;
   return block;
+}
+
+void* small_from(Front& front, unsigned cls) {
+  void* p = unguarded_from(front, cls);
+  if constexpr (kGuarded) {
+    if (p != nullptr) guard_allocated(p);
+  }
+  return p;
 }
 
 /// One block of the class that `choose(front)` gives, by the thread's front or the shared one.
@@ -82,6 +92,7 @@ void free_foreign(Front& front, Slab* record, unsigned cls, Block* block) {
 
 /// A small block: into the own cache, the outbox, or (without a front) straight to its slab.
 void small_free(Slab* slab, void* p) {
+  if constexpr (kGuarded) guard_freed(p);
   Front* front = own_front();
   Block* block = block_of(slab->cls, p);
   Front* owner = owner_of(slab);
@@ -116,8 +127,15 @@ void misuse(const char* caller, const char* what, const void* p) {
   os::fail(line);
 }
 
+void misuse(const char* caller, const char* what, const void* p, unsigned cls) {
+  TextBuffer<256> line;
+  line.add("hakmem: ").add(caller).add(": ").add(what).add(": ").hex(address(p));
+  line.add(" (small block of class ").add(std::uint64_t{class_info(cls).block_size}).add(")\n");
+  os::fail(line);
+}
+
 void* malloc_slow(std::size_t size) {
-  if (size <= kMaxSmall) {
+  if (size <= kLargestSmall) {
     void* p = small_alloc([size](Front& front) { return class_for(front, size); });
     return HAK_LIKELY(p != nullptr) ? p : out_of_memory(size);
   }
@@ -155,6 +173,7 @@ void free_slow(void* p) {
     return free_any(p);
   }
   const unsigned cls = (route & 0xFF) / 2;
+  if constexpr (kGuarded) guard_freed(p);
   free_foreign(*front, sealed.records + slice, cls, block_of(cls, p));
 }
 
@@ -177,7 +196,7 @@ void* allocate_aligned(std::size_t alignment, std::size_t size) {
 }
 
 void* allocate_zeroed(std::size_t size) {
-  if (size <= kMaxSmall) {
+  if (size <= kLargestSmall) {
     void* p = malloc_slow(size);
     return p != nullptr ? memset(p, 0, size) : p;
   }
@@ -191,9 +210,9 @@ std::size_t usable_size(const void* p, const char* caller) {
   const Place place = arena_find(p);
   if (place.record != nullptr) {
     if (const Slab* slab = slab_at(place)) return usable_of(slab->cls);
-    if (is_large(place, p)) return std::size_t{place.record->carved} << kSliceShift;
+    if (is_large(place, p)) return (std::size_t{place.record->carved} << kSliceShift) - kGuardBytes;
   } else if (const std::size_t size = direct_size(p)) {
-    return size;
+    return size - kGuardBytes;
   }
   misuse(caller, "not a pointer of this allocator, or freed", p);
 }
@@ -208,7 +227,7 @@ void* reallocate(void* p, std::size_t size) {
     if (place.record != nullptr) {
       if (void* q = large_realloc(place.record, p, size)) return q;
     } else if (size > kMaxRunBytes) {
-      void* q = direct_realloc(p, size);
+      void* q = mapping_realloc(p, size);
       return q != nullptr ? q : out_of_memory(size);
     }
   }

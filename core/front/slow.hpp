@@ -47,11 +47,15 @@ void ensure_ready();
 /// Says what is wrong with `p` and aborts.
 [[noreturn]] void misuse(const char* caller, const char* what, const void* p);
 
+/// The same of a small block, whose class is named.
+[[noreturn]] void misuse(const char* caller, const char* what, const void* p, unsigned cls);
+
 // Runs of slices, for sizes between a slab's classes and a mapping of its own (front/large.cpp).
 enum class Content : std::uint8_t { any, zero };
 void* large_alloc(std::size_t size, std::size_t alignment, Content content);
 void large_free(Slab* record, void* p);
-bool mapping_free(void* p);  ///< false when `p` is no mapping of its own
+bool mapping_free(void* p);                        ///< false when `p` is no mapping of its own
+void* mapping_realloc(void* p, std::size_t size);  ///< null: no memory; the block is intact
 void* large_realloc(Slab* record, void* p, std::size_t size);
 
 }  // namespace hakmem

@@ -7,6 +7,7 @@
 #include "boxes/state.hpp"
 #include "front/entries.hpp"
 #include "front/front.hpp"
+#include "front/guard.hpp"
 #include "front/slow.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -131,6 +132,7 @@ void start() {
   sealed.free_mark = os::random_seed() | 1;
   boxes::read_environment(has_variants);
   select_variant();
+  if constexpr (kHardened) guard_start();
   if (!arena_init()) {
     TextBuffer<128> line;
     line.add("hakmem: no address space for a heap; raise RLIMIT_AS\n");

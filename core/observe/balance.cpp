@@ -18,7 +18,7 @@ bool may_be_free(const Block* block) {
 std::uint64_t length_of(const Block* block) {
   std::uint64_t n = 0;
   while (block != &empty_block && n < kLongestWalk && may_be_free(block)) {
-    block = __atomic_load_n(&block->next, __ATOMIC_RELAXED);
+    block = peek_next(block);
     ++n;
   }
   return n;

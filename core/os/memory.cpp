@@ -42,6 +42,8 @@ bool commit(void* start, std::size_t size) { return protect(start, size, PROT_RE
 
 bool protect_read_only(void* start, std::size_t size) { return protect(start, size, PROT_READ); }
 
+bool protect_none(void* start, std::size_t size) { return protect(start, size, PROT_NONE); }
+
 bool purge(void* start, std::size_t size) {
   if (refused(Call::madvise)) return false;
   return syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size),

@@ -15,6 +15,9 @@ bool commit(void* start, std::size_t size);
 /// Read-only from now on (or writable again): the sealed page.
 bool protect_read_only(void* start, std::size_t size);
 
+/// No access from now on, until a commit. False when the system refuses.
+bool protect_none(void* start, std::size_t size);
+
 /// Gives the pages back; the range reads as zero afterwards. False (and no promise of zero) when
 /// the system refuses, for example for memory that is locked.
 bool purge(void* start, std::size_t size);

@@ -215,18 +215,32 @@ void cut(void* array, std::size_t before, std::size_t after) {
   if (after < before) os::unmap(static_cast<std::byte*>(array) + after, before - after);
 }
 
-/// Makes an arena's reservation smaller. Only arena 0: its bitmaps do not lie in the reservation.
+/// Makes an arena's reservation smaller.
 void shrink(Arena& arena, std::size_t slices) {
   const std::size_t before = arena.slices;
   arena.slices = slices;
   if (arena.meta_committed > slices) arena.meta_committed = slices;
-  // free() reads this without a lock: first it must no longer go there.
-  os::commit(&sealed, sizeof sealed);
-  __atomic_store_n(&sealed.arena_slices, slices, __ATOMIC_SEQ_CST);
-  os::protect_read_only(&sealed, sizeof sealed);
+  if (&arena == &arenas[0]) {
+    // free() reads this without a lock: first it must no longer go there.
+    os::commit(&sealed, sizeof sealed);
+    __atomic_store_n(&sealed.arena_slices, slices, __ATOMIC_SEQ_CST);
+    os::protect_read_only(&sealed, sizeof sealed);
+  }
   cut(pointer(arena.base), before << kSliceShift, slices << kSliceShift);
   cut(arena.records, record_bytes(before), record_bytes(slices));
   cut(arena.routes, route_bytes(before), route_bytes(slices));
+}
+
+/// Address space that the arena reserves and does not use.
+std::size_t unused_bytes(const Arena& arena) {
+  return ((arena.slices - arena.committed) << kSliceShift) + meta_bytes(arena.slices) -
+         meta_bytes(arena.committed);
+}
+
+/// Shrinks the arena so that `more` slices can still be taken into use, if it is larger.
+void shrink_to(Arena& arena, std::size_t more) {
+  const std::size_t wanted = align_up(arena.committed + more, kSlicesPerSuperSlab);
+  if (wanted < arena.slices) shrink(arena, wanted);
 }
 
 /// A stretch of slices that is being purged: marked as taken meanwhile, so that the system call can
@@ -315,15 +329,15 @@ Run arena_alloc(std::uint32_t slices, std::uint32_t alignment, DirtySlices* dirt
 
 void arena_fit(std::size_t limit) {
   Guard guard(arena_lock());
-  Arena& arena = arenas[0];
-  const std::size_t unused = ((arena.slices - arena.committed) << kSliceShift) +
-                             meta_bytes(arena.slices) - meta_bytes(arena.committed);
   const std::size_t in_use = os::memory_in_use().address_space;
+  if (in_use <= limit) return;
+  std::size_t unused = 0;
+  const std::size_t count = arena_count.load(std::memory_order_relaxed);
+  for (std::size_t n = 0; n < count; ++n) unused += unused_bytes(arenas[n]);
   const std::size_t others = in_use > unused ? in_use - unused : 0;
   const std::size_t left = limit > others ? limit - others : 0;
-  const std::size_t wanted =
-      align_up(arena.committed + (left / 2 >> kSliceShift), kSlicesPerSuperSlab);
-  if (in_use > limit && wanted < arena.slices) shrink(arena, wanted);
+  for (std::size_t n = count; n-- > 1;) shrink_to(arenas[n], 0);
+  if (count > 0) shrink_to(arenas[0], left / 2 >> kSliceShift);
 }
 
 void arena_release(Slab* first, std::uint32_t slices) {

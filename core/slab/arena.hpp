@@ -63,8 +63,8 @@ Place arena_find(const void* p);
 Route& route_of(const Slab* record);
 std::byte* start_of(const Slab* record);
 
-/// The address space of this process is going to be limited to `limit` bytes: gives back what arena
-/// 0 reserves and does not use, but for half of what the rest of the process leaves of the limit.
+/// The address space of this process is going to be limited to `limit` bytes: gives back what the
+/// arenas reserve and do not use, but for half of what the rest of the process leaves of the limit.
 void arena_fit(std::size_t limit);
 
 /// Gives pages of slices back that have been free for one whole `delay_ms` (0: all of them at

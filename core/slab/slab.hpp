@@ -16,12 +16,56 @@
 
 namespace hakmem {
 
+struct Block;
+
+#ifdef HAKMEM_HARDENED
+/// A link that is stored encoded with a secret and its own place, and that leads to a block or
+/// nowhere: what an overwritten one decodes to is refused.
+class Link {
+ public:
+  constexpr Link() = default;
+  constexpr Link(std::nullptr_t) {}
+  HAK_INLINE Link(Block* block) : word_(address(block) ^ key()) {}
+  Link(const Link&) = delete;
+  HAK_INLINE Link& operator=(Block* block) {
+    word_ = address(block) ^ key();
+    return *this;
+  }
+  Link& operator=(const Link&) = delete;
+  HAK_INLINE operator Block*() const { return checked(word_ ^ key()); }
+  Block* operator->() const { return *this; }
+  /// Without the check, for statistics.
+  HAK_INLINE Block* unchecked() const {
+    return static_cast<Block*>(pointer(__atomic_load_n(&word_, __ATOMIC_RELAXED) ^ key()));
+  }
+
+ private:
+  HAK_INLINE std::uintptr_t key() const {
+    return sealed.link_key != 0 ? sealed.link_key ^ address(this) : 0;
+  }
+  Block* checked(std::uintptr_t word) const;  // front/guard.cpp
+
+  std::uintptr_t word_ = 0;
+};
+#else
+using Link = Block*;
+#endif
+
 /// A free block. `mark` is sealed.free_mark while the block is free and is cleared when it is
 /// handed out, so that one block cannot be handed out twice without a free in between.
 struct Block {
-  Block* next;
+  Link next;
   std::uint64_t mark;
 };
+
+/// The next block of a list that its thread may be changing just now.
+HAK_INLINE Block* peek_next(const Block* block) {
+#ifdef HAKMEM_HARDENED
+  return block->next.unchecked();
+#else
+  return __atomic_load_n(&block->next, __ATOMIC_RELAXED);
+#endif
+}
 
 static_assert(sizeof(Block) <= kMinAlignment);
 
@@ -33,7 +77,11 @@ struct Chain {
 
   /// Takes over the blocks of another, non-empty chain, as its last ones.
   HAK_INLINE void append(const Chain& more) {
-    (count == 0 ? head : tail->next) = more.head;
+    if (count == 0) {
+      head = more.head;
+    } else {
+      tail->next = more.head;
+    }
     tail = more.tail;
     count += more.count;
   }
