@@ -25,9 +25,9 @@ pytestmark = pytest.mark.skipif(not FUZZER.exists(), reason="only clang builds t
 def test_sequences_of_calls(boxes: dict[str, str], tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     shutil.copytree(SEEDS, corpus)
-    command = [FUZZER, f"-runs={RUNS}", "-seed=62", "-max_len=400", "-timeout=60", corpus]
+    options = [f"-runs={RUNS}", "-seed=62", "-max_len=400", "-timeout=60"]
     env = {"HAKMEM_STRICT": "1", "ASAN_OPTIONS": "detect_leaks=0", **boxes}
-    done = run(None, command, env=env, cwd=tmp_path)
+    done = run(None, [FUZZER, *options, corpus], env=env, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     executed = re.search(r"#(\d+)\s+DONE", done.stderr)
     assert executed and int(executed[1]) >= RUNS, done.stderr[-1000:]

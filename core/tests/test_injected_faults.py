@@ -45,7 +45,7 @@ def test_each_call_may_fail(call: str, tmp_path: Path) -> None:
 
 
 def test_calls_are_counted_without_a_fault(tmp_path: Path) -> None:
-    faults = Counter(report_of(PLAIN, tmp_path, [program("faults")])["faults"])
+    faults: Counter[str] = Counter(report_of(PLAIN, tmp_path, [program("faults")])["faults"])
     assert faults.pop("failed") == 0
     faults.pop("drain")
     assert set(faults) == {"mmap", "mprotect", "madvise", "mremap"}

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from preload import ARMS, LIBRARIES, Arm, passes, program
@@ -104,7 +106,7 @@ def test_k17_runs_under_a_limit_of_the_address_space(arm: Arm, limit: int) -> No
     passes(arm, ["/bin/true"], address_space=limit * MIB)
     passes(arm, ["/bin/sh", "-c", "echo $(echo a)"], address_space=limit * MIB)
     if limit <= 512:
-        command = [program("k18_address_space"), "under_limit"]
+        command: list[str | Path] = [program("k18_address_space"), "under_limit"]
         passes(arm, command, env=NO_REPORT, address_space=limit * MIB)
 
 
