@@ -18,6 +18,7 @@
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/places.hpp"
+#include "harness/profile_command.hpp"
 #include "harness/record/record_command.hpp"
 #include "harness/run_command.hpp"
 #include "harness/signals.hpp"
@@ -28,7 +29,8 @@ namespace {
 
 constexpr const char* kFooter =
     "Allocation traces: record [-o FILE] -- COMMAND, trace show FILE [--out DIR].\n"
-    "Commands of the analysis: report DIR, report --data FILE, history, selftest, export,\n"
+    "Commands of the analysis: report DIR, report --data FILE, history, candidates, profile-report "
+    "DIR, selftest, export,\n"
     "promote BOX --evidence DIR, retire BOX.\n"
     "\n"
     "Exit codes:\n"
@@ -46,8 +48,9 @@ constexpr const char* kFooter =
 
 /// What the analysis owns goes to it as it stands, so that its options are its own.
 bool is_analysis(const std::string& command) {
-  for (const char* const known : {"report", "history", "selftest", "export", "trace",
-                                  "calibrate-report", "calibrate-times", "promote", "retire"}) {
+  for (const char* const known :
+       {"report", "history", "selftest", "export", "trace", "calibrate-report", "calibrate-times",
+        "promote", "retire", "candidates", "profile-report"}) {
     if (command == known) return true;
   }
   return false;
@@ -66,6 +69,7 @@ void drop_preload(char** argv) {
 
 struct Options {
   RunOptions run;
+  ProfileOptions profile;
   std::string mode = "process";
   bool clang = false;
   unsigned times = 0;
@@ -93,6 +97,25 @@ void define_run(CLI::App* run, Options* options) {
   run->add_flag("--no-wait", o.no_wait, "refuse where another run holds the machine");
 }
 
+void define_profile(CLI::App* profile, ProfileOptions* o) {
+  profile->add_option("target", o->target, "experiment file, or workload of hakbench")->required();
+  profile->add_option("--param", o->params, "of a workload, may be given again")
+      ->type_name("NAME=VALUE");
+  profile->add_option("--arm", o->arm, "arm (of a workload: library; default: the one under test)");
+  profile->add_option("--against", o->against, "another arm: where do they differ?");
+  profile->add_option("--cell", o->cell, "cell of the experiment (default: the primary one)");
+  profile->add_option("--runs", o->runs, "recordings of each arm (3)")->check(CLI::Range(1, 100));
+  profile->add_option("--seconds", o->seconds, "measured time of a recording (3)")
+      ->check(CLI::Range(0.05, 3600.0));
+  profile->add_option("--frequency", o->frequency, "samples a second (999)")
+      ->check(CLI::Range(10, 20000));
+  profile->add_option("--call-graph", o->call_graph, "auto: lbr where the CPU has it, else dwarf")
+      ->check(CLI::IsMember({"auto", "lbr", "dwarf", "fp"}));
+  profile->add_option("--results", o->results, "folder of results")->type_name("DIR");
+  profile->add_flag("--bands", o->bands, "count instructions for each size band as well");
+  profile->add_flag("--keep-raw", o->keep_raw, "keep what perf and callgrind wrote");
+}
+
 void define_all(CLI::App* app, Options* options) {
   app->footer(kFooter);
   app->require_subcommand(1);
@@ -108,6 +131,8 @@ void define_all(CLI::App* app, Options* options) {
   calibrate->add_option("--times", options->times, "short A/A runs instead of a long one")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
+  define_profile(app->add_subcommand("profile", "where an arm's time goes, and what could be won"),
+                 &options->profile);
   CLI::App* const boxes = app->add_subcommand("boxes", "the optimizations and their defaults");
   auto* const json = boxes->add_flag("--json", options->boxes_json, "for programs");
   boxes->add_flag("--markdown", options->boxes_markdown, "the page docs/boxes.md")->excludes(json);
@@ -163,6 +188,7 @@ int dispatch(int argc, char** argv) {
   if (command == "doctor") return static_cast<int>(show_doctor(options));
   install_signals();
   const Places places = find_places();
+  if (command == "profile") return static_cast<int>(profile_command(options.profile, places));
   if (command == "ceiling" && options.run.file.empty() && options.run.resume.empty()) {
     options.run.file =
         places.root + "/experiments/ceiling" + (options.clang ? "_clang" : "") + ".json";

@@ -1,5 +1,6 @@
-// Hardware counters of one child by perf_event_open, from its exec to its end, its children and
-// threads included. A counter that the machine refuses has the kernel's reason instead of a value.
+// Counters of the processor and the kernel for one child by perf_event_open, from its exec to its
+// end, its children and threads included. A counter that the machine refuses has the kernel's
+// reason instead of a value.
 #pragma once
 
 #include <sys/types.h>
@@ -15,9 +16,13 @@ namespace hakmem::harness {
 
 struct CounterValue {
   std::string name;                    ///< instructions, cycles, branches, …
-  std::optional<std::uint64_t> value;  ///< events in user mode
+  std::optional<std::uint64_t> value;  ///< events in user mode, scaled to the whole time
+  double share = 1.0;                  ///< part of the time that it counted; the rest is assumed
   std::string reason;                  ///< why there is no value
 };
+
+/// The value of a counter that ran for `running` of the `enabled` nanoseconds.
+CounterValue scaled(std::uint64_t count, std::uint64_t enabled, std::uint64_t running);
 
 class PerfCounters {
  public:

@@ -13,9 +13,6 @@
 
 namespace hakmem::harness {
 
-namespace {
-
-/// Makes the folder of a run that starts now; where one has that second's name, the next second's.
 std::string make_run_folder(const std::string& phase) {
   make_folders(phase);
   for (int tries = 0; tries < 100; ++tries) {
@@ -29,8 +26,6 @@ std::string make_run_folder(const std::string& phase) {
   }
   throw Failure(Exit::io, phase + ": cannot find a free name for the run");
 }
-
-}  // namespace
 
 ResultFolder::ResultFolder(std::string path)
     : path_(std::move(path)), samples_(path_ + "/samples.jsonl", &warning_) {}

@@ -10,6 +10,10 @@
 
 namespace hakmem::harness {
 
+/// Makes the folder of a run that starts now below `phase`, and gives its path; where one has that
+/// second's name, the next second's. Throws Failure(io).
+std::string make_run_folder(const std::string& phase);
+
 class ResultFolder {
  public:
   /// Makes a new folder below `results` and writes the copy of the experiment. Throws Failure(io).

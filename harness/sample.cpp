@@ -101,6 +101,7 @@ class Metrics {
   }
 
   Json metrics_ = Json::object(), missing_ = Json::object();
+  Json shares_ = Json::object();  ///< of counters that took turns
 };
 
 void put_work(const Cell& cell, const ProcessResult& result, const Json& record, Metrics* out) {
@@ -151,6 +152,7 @@ void put_machine(const ProcessResult& result, int cpu, Metrics* out) {
   out->put_or("cpu_mhz", cpu_mhz(cpu), "no cpufreq in /sys");
   for (const CounterValue& counter : result.counters) {
     out->put_or(counter.name, counter.value, counter.reason);
+    if (counter.value && counter.share < 1.0) out->shares_[counter.name] = counter.share;
   }
 }
 
@@ -215,6 +217,7 @@ Json make_sample(const Arm& arm, const Cell& cell, const Position& position,
   sample["signal"] = result.ending == Ending::signalled ? Json(result.signal) : Json(nullptr);
   sample["metrics"] = std::move(metrics.metrics_);
   sample["missing"] = std::move(metrics.missing_);
+  if (!metrics.shares_.empty()) sample["counter_shares"] = std::move(metrics.shares_);
   sample["checksum"] = checksum.empty() ? Json(nullptr) : Json(checksum);
   sample["record"] = std::move(record);
   sample["proof"] = proof.json;

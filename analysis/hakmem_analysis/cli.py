@@ -134,6 +134,24 @@ def _export(args: argparse.Namespace) -> int:
     return errors.OK
 
 
+def _profile_report(args: argparse.Namespace) -> int:
+    from .profile.report import write_profile_report
+
+    sys.stdout.write(write_profile_report(args.folder))
+    return errors.OK
+
+
+def _candidates(args: argparse.Namespace) -> int:
+    from .files import dump_json
+    from .profile.whats_next import whats_next, whats_next_text
+
+    found = whats_next(args.results)
+    for warning in found.warnings:
+        print(f"hak: warning: {warning}", file=sys.stderr)
+    sys.stdout.write(dump_json(found.to_json()) if args.json else whats_next_text(found))
+    return errors.OK
+
+
 def _trace(args: argparse.Namespace) -> int:
     from .alloc_trace import summarize
     from .report.style import save
@@ -182,6 +200,13 @@ def _more_commands(commands: Any) -> None:
     selftest.add_argument("--reps", type=int, default=20000, help="experiments a row (20000)")
     selftest.add_argument("--out", type=Path, help="write the table here too")
     selftest.set_defaults(run=_selftest)
+    profile = commands.add_parser("profile-report", help="report.md and graphs of a profile")
+    profile.add_argument("folder", type=Path, help="results/profile/NAME/RUN")
+    profile.set_defaults(run=_profile_report)
+    candidates = commands.add_parser("candidates", help="what is left to try, and what failed")
+    candidates.add_argument("results", nargs="?", type=Path, default=Path("results"))
+    candidates.add_argument("--json", action="store_true", help="for programs")
+    candidates.set_defaults(run=_candidates)
     calibrate = commands.add_parser("calibrate-report", help="A/A analysis: calibration.json")
     calibrate.add_argument("folder", type=Path)
     calibrate.add_argument("--out", type=Path, help="instead of DIR/calibration.json")

@@ -41,6 +41,7 @@ FIELDS = (
     "proof",
     "record",
     "missing",
+    "counter_shares",
 )
 _NEEDED = {"cell": str, "arm": str, "block": int, "status": str, "metrics": dict}
 

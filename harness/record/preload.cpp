@@ -120,8 +120,12 @@ void note(RawKind kind, const void* address, std::uint64_t size) {
                      pen.generation == generation.load(std::memory_order_relaxed);
   if (!ready && !prepare_pen()) return;
   const std::uint64_t order = next_order.fetch_add(1, std::memory_order_relaxed);
-  pen.chunk->events[pen.used++] = {order << 8 | static_cast<std::uint64_t>(kind),
-                                   reinterpret_cast<std::uint64_t>(address), size};
+  RawEvent& event = pen.chunk->events[pen.used++];
+  event.address = reinterpret_cast<std::uint64_t>(address);
+  event.size = size;
+  // The kind last: a process that is killed here leaves no half event.
+  std::atomic_signal_fence(std::memory_order_release);
+  event.order_and_kind = order << 8 | static_cast<std::uint64_t>(kind);
 }
 
 void* noted(RawKind kind, void* address, std::uint64_t size) {

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,13 +57,66 @@ Request parse(const std::vector<std::string>& words) {
   _exit(127);
 }
 
+std::atomic<pid_t> recorded{0};
+
+/// A signal from the terminal reaches the program by itself; one that was sent to hak is passed on.
+void pass_on(int number, siginfo_t* info, void*) {
+  const int kept = errno;
+  const pid_t child = recorded.load();
+  if (child > 0 && info->si_code <= 0) kill(child, number);
+  errno = kept;
+}
+
+/// Held back until the program is there to get it.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    struct sigaction action {};
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigset_t all;
+    sigemptyset(&all);
+    for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+      sigaddset(&all, number);
+      struct sigaction old {};
+      sigaction(number, nullptr, &old);
+      // What a shell told a background job to ignore, it ignores still.
+      if (old.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+    }
+    sigprocmask(SIG_BLOCK, &all, &before_);
+  }
+  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  /// In the child, whose exec gives the handlers their defaults.
+  void let_go() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// Runs the program to its end; a signal ends it and not hak, so that its trace is still written.
 int run_to_end(const Request& request, const std::string& library, const std::string& folder) {
-  const pid_t child = fork();
-  if (child < 0) throw Failure(Exit::io, std::string("fork: ") + std::strerror(errno));
-  if (child == 0) become(request.command, library, folder);
+  pid_t child = 0;
+  {
+    const HeldSignals held;
+    child = fork();
+    if (child < 0) throw Failure(Exit::io, std::string("fork: ") + std::strerror(errno));
+    if (child == 0) {
+      for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+        struct sigaction now {};
+        sigaction(number, nullptr, &now);
+        if (now.sa_handler != SIG_IGN) signal(number, SIG_DFL);
+      }
+      held.let_go();
+      become(request.command, library, folder);
+    }
+    recorded = child;
+  }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  recorded = 0;
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

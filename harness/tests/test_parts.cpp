@@ -9,6 +9,7 @@
 #include "harness/machine.hpp"
 #include "harness/maps.hpp"
 #include "harness/path_names.hpp"
+#include "harness/perf_counters.hpp"
 #include "harness/progress.hpp"
 #include "harness/sha256.hpp"
 #include "harness/system_load.hpp"
@@ -16,6 +17,21 @@
 
 namespace hakmem::harness {
 namespace {
+
+TEST(PerfCounters, ScaledToTheWholeTime) {
+  const CounterValue whole = scaled((1ULL << 60) + 1, 100, 100);
+  EXPECT_EQ(whole.value, (1ULL << 60) + 1);  // exact, not through a double
+  EXPECT_EQ(whole.share, 1.0);
+  const CounterValue quarter = scaled(1000, 100, 25);
+  EXPECT_EQ(quarter.value, 4000U);
+  EXPECT_EQ(quarter.share, 0.25);
+}
+
+TEST(PerfCounters, WhatNeverRanIsNoZero) {
+  EXPECT_FALSE(scaled(0, 100, 0).value);
+  EXPECT_NE(scaled(0, 100, 0).reason.find("never counted"), std::string::npos);
+  EXPECT_FALSE(scaled(0, 0, 0).value);
+}
 
 TEST(Text, NearestName) {
   EXPECT_EQ(nearest_name("burts", {"burst", "larson"}), "burst");

@@ -8,9 +8,11 @@ from typing import Any
 
 import jinja2
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from ..blocks import Selection, log_differences, select, table
+from ..counters import counter_table
 from ..files import Json, dump_json, write_text
 from ..load import Run, load_run
 from ..machines import require_alike
@@ -89,6 +91,7 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
             for t, s, v in zip(titles, stats, values)
         ],
     )
+    arm_names = (plan.baseline.name, item.treatment.name)
     context.update(
         header=_run_header(run, verdict),
         notices=[str(notice) for notice in _notices(run, verdict)],
@@ -97,6 +100,7 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
         factorial=factorial(run, selection),
         proof=tables.proof(verdict, run),
         mechanism=extras.mechanism(run.path),
+        counters=counter_table(_primary_samples(selection, item.cell.name), arm_names),
         compliance=extras.compliance(run.path, verdict),
         decision=extras.decision(verdict, plan.box, plan.values, default),
         steps=extras.next_steps(verdict, ""),
@@ -106,6 +110,10 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
     )
     record = verdict_json(verdict, plan.baseline.name, plan.box, plan.values)
     return Report(verdict, render(context), record, figures)
+
+
+def _primary_samples(selection: Selection, cell: str) -> pd.DataFrame:
+    return selection.valid[selection.valid["cell"] == cell]
 
 
 def _common(
@@ -133,6 +141,7 @@ def _common(
         "evidence": primary.evidence_rows(item),
         "matrix": tables.matrix(verdict),
         "guards": tables.guards(verdict),
+        "counters": None,
         "warnings": list(verdict.warnings),
         "footer": FOOTER,
     }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import struct
 import subprocess
 from pathlib import Path
@@ -137,6 +138,47 @@ def test_events_are_what_the_program_did(tmp_path: Path) -> None:
     assert payload.endswith(
         numbers(100 << 3, 0 << 3 | 3, 5000, 0 << 3 | 2, 8 << 3 | 4, 512, 77 << 3 | 1)
     )
+
+
+ENDLESS = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  for (int i = 0;; ++i) {
+    free(malloc(24 + i % 100));
+    if (i == 5000) puts("ready"), fflush(stdout);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("by_terminal", [False, True])
+def test_a_stopped_program_has_a_whole_trace(
+    tmp_path: Path, number: signal.Signals, by_terminal: bool
+) -> None:
+    (tmp_path / "p.c").write_text(ENDLESS, encoding="utf-8")
+    program = tmp_path / "p"
+    command = ["cc", "-fno-builtin", str(tmp_path / "p.c"), "-o", str(program)]
+    subprocess.run(command, check=True)
+    made = tmp_path / "made.trace"
+    with subprocess.Popen(
+        [str(HARNESS / "hak"), "record", "-o", str(made), "--", str(program)],
+        env={**os.environ, "HAK_ROOT": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as hak:
+        assert hak.stdout is not None and hak.stdout.readline() == "ready\n"
+        if by_terminal:  # a terminal's signal reaches all processes of its group
+            os.killpg(hak.pid, number)
+        else:
+            hak.send_signal(number)
+        _, said = hak.communicate(timeout=60)
+    assert hak.returncode == 128 + number, said
+    assert "events, 1 threads" in said
+    assert replayed(made)["details"]["events"] >= 10_000
 
 
 def damaged(kind: str) -> bytes:
