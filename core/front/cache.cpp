@@ -14,14 +14,16 @@ namespace {
 
 using boxes::Id;
 
-constexpr std::uint32_t kBatchBytes = 16 * 1024;  ///< a refill takes no more than this at once
+constexpr std::uint32_t kBatchBytes = 16 * 1024;  ///< a refill takes no more than this at once,
+constexpr std::uint32_t kSmallestBatch = 4;       ///< or than so many blocks that were used before
 constexpr std::uint32_t kTicksPerLook = 16;       ///< slow paths between two looks at the clock
 
 std::uint32_t batch_for(Front& front, unsigned cls) {
   ++front.box_uses[static_cast<std::size_t>(Id::refill_batch)];
   const auto batch = static_cast<std::uint32_t>(boxes::value_of(Id::refill_batch));
   const std::uint32_t by_bytes = kBatchBytes / class_info(cls).block_size;
-  return by_bytes == 0 ? 1 : batch < by_bytes ? batch : by_bytes;
+  const std::uint32_t most = by_bytes < kSmallestBatch ? kSmallestBatch : by_bytes;
+  return batch < most ? batch : most;
 }
 
 /// Up to `wanted` of the blocks that came back to the slab, newest first: they keep their links.
@@ -202,7 +204,7 @@ void trim(Front& front, unsigned cls) {
   const std::uint32_t cap = bin_cap(cls);
   const std::uint32_t freed = cap - bin.known;
   const std::uint32_t length = length_of(front, bin, freed);
-  if (length == freed) {
+  if (length == cap) {
     empty_bin(front, cls);
   } else {
     const std::uint32_t keep = !bin.refilled || length > cap / 2 ? length / 2 : length;

@@ -23,10 +23,10 @@ struct Bin {
   std::uint8_t unused;
 };
 
-/// Longest list that a bin keeps, more or less: 64 KiB of blocks, 4 to 256 of them.
+/// Longest list that a bin keeps, more or less: 64 KiB of blocks, 16 to 256 of them.
 HAK_INLINE constexpr std::uint32_t bin_cap(unsigned cls) {
   const std::uint32_t by_bytes = 64 * 1024 / class_info(cls).block_size;
-  return by_bytes > 256 ? 256 : by_bytes < 4 ? 4 : by_bytes;
+  return by_bytes > 256 ? 256 : by_bytes < 16 ? 16 : by_bytes;
 }
 
 static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");

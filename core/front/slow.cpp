@@ -34,21 +34,26 @@ unsigned class_for(const Front& front, std::size_t size) {
   return padded <= kMaxTiny ? front.tiny_codes[(padded + 15) / 16] / 2U : class_of(padded);
 }
 
+/// One block of a class from the front's cache. Null: there is none, or its head is no free block.
+HAK_INLINE Block* pop(Front& front, unsigned cls) {
+  Bin& bin = front.bins[cls];
+  Block* block = bin.head;
+  if (HAK_UNLIKELY(block->mark != front.free_mark)) return nullptr;
+  bin.head = block->next;
+  block->mark = 0;
+  return block;
+}
+
 /// One block of a class from the front's cache, or from its slabs. Null: no memory.
 void* unguarded_from(Front& front, unsigned cls) {
   if (cls == kC7UltraClass) {
     if (front.c7.count == 0 && !c7_ultra_refill(front)) return nullptr;
     return c7_ultra_pop<false>(front);
   }
-  Bin& bin = front.bins[cls];
-  Block* block = bin.head;
-  if (block == &empty_block) return refill(front, cls);
-  if (HAK_UNLIKELY(block->mark != front.free_mark)) {
-    misuse("malloc()", "free block was overwritten or freed twice", block);
-  }
-  bin.head = block->next;
-  block->mark = 0;
-  return block;
+  if (Block* block = pop(front, cls)) return block;
+  const Block* head = front.bins[cls].head;
+  if (head == &empty_block) return refill(front, cls);
+  misuse("malloc()", "free block was overwritten or freed twice", head);
 }
 
 void* small_from(Front& front, unsigned cls) {
@@ -134,8 +139,14 @@ void misuse(const char* caller, const char* what, const void* p, unsigned cls) {
   os::fail(line);
 }
 
+/// Mostly for sizes above those of malloc's own map: they too find their block at once, if there is
+/// one in the cache.
 void* malloc_slow(std::size_t size) {
   if (size <= kLargestSmall) {
+    if constexpr (!kGuarded) {
+      Front& front = *this_front;
+      if (void* p = pop(front, class_for(front, size))) return p;
+    }
     void* p = small_alloc([size](Front& front) { return class_for(front, size); });
     return HAK_LIKELY(p != nullptr) ? p : out_of_memory(size);
   }
