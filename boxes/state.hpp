@@ -9,7 +9,10 @@ namespace hakmem::boxes {
 static_assert(kBoxCount <= kMaxBoxes);
 
 /// Effective value; constant after start-up.
-HAK_INLINE std::int64_t value_of(Id id) { return sealed.box_value[static_cast<std::size_t>(id)]; }
+HAK_INLINE std::int64_t value_of(Id id) {
+  const auto i = static_cast<std::size_t>(id);
+  return i < kBoxCount ? sealed.box_value[i] : 0;  // the test is of two constants
+}
 
 /// Index of the box with this ENV name; kBoxCount when there is none.
 std::size_t find_by_env(const char* env);

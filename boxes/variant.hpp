@@ -19,6 +19,7 @@ inline constexpr std::size_t kFlipCount = 0;
 
 /// Whether a shape or boot box is on in this variant.
 consteval bool on(Id id) {
+  if (static_cast<std::size_t>(id) >= kBoxCount) return false;
   bool value = box(id).default_value != 0;
   for (std::size_t i = 0; i < kFlipCount; ++i) value ^= kFlips[i] == id;
   return value;

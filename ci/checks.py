@@ -63,8 +63,9 @@ def mypy() -> Outcome:
     for folder in TYPED_STRICTLY:
         modules = [Path(path).name for path in tracked(f":(glob){folder}/*.py")]
         if modules:
-            # As their conftest.py does: tests import from the folder above.
-            path = {"MYPYPATH": str((ROOT / folder).parent)} if folder.endswith("tests") else None
+            # As their conftest.py does: tests import from the folder above, and from boxes/.
+            above = f"{(ROOT / folder).parent}:{ROOT / 'boxes'}"
+            path = {"MYPYPATH": above} if folder.endswith("tests") else None
             command = ["mypy", cache, "--strict", *modules]
             total += check("mypy", command, cwd=ROOT / folder, env=path)
     return total

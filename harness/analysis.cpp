@@ -36,17 +36,20 @@ Estimate read_estimate(const Json& cell) {
 
 }  // namespace
 
-std::vector<std::string> analysis_command(const std::vector<std::string>& arguments) {
+std::string python_program() {
   const char* const named = std::getenv("HAK_PYTHON");
-  const bool chosen = named != nullptr && *named != '\0';
-  std::vector<std::string> command = {chosen ? named : "/usr/bin/python3", "-m", "hakmem_analysis"};
+  return named != nullptr && *named != '\0' ? named : "/usr/bin/python3";
+}
+
+std::vector<std::string> analysis_command(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {python_program(), "-m", "hakmem_analysis"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
 
 std::vector<std::string> analysis_environment(const Places& places) {
   return {"PYTHONPATH=" + places.root + "/analysis", "HAK_ROOT=" + places.root,
-          "HAK_PROGRAM=" + places.executable};
+          "HAK_PROGRAM=" + places.executable, "HAK_BUILD=" + places.build};
 }
 
 void become_analysis(const Places& places, const std::vector<std::string>& arguments) {

@@ -13,10 +13,13 @@
 
 namespace hakmem::harness {
 
+/// What HAK_PYTHON names, or Debian's.
+std::string python_program();
+
 /// "python3 -m hakmem_analysis" and what follows; HAK_PYTHON names another python.
 std::vector<std::string> analysis_command(const std::vector<std::string>& arguments);
 
-/// Environment of the analysis: the caller's with PYTHONPATH.
+/// What the scripts get beside the caller's environment: PYTHONPATH, and where things are.
 std::vector<std::string> analysis_environment(const Places& places);
 
 /// Replaces this process by the analysis. Throws Failure(missing) where that fails.

@@ -50,7 +50,7 @@ constexpr const char* kFooter =
 bool is_analysis(const std::string& command) {
   for (const char* const known :
        {"report", "history", "selftest", "export", "trace", "calibrate-report", "calibrate-times",
-        "promote", "retire", "candidates", "profile-report"}) {
+        "promote", "retire", "candidates", "profile-report", "layout-report"}) {
     if (command == known) return true;
   }
   return false;
@@ -94,6 +94,7 @@ void define_run(CLI::App* run, Options* options) {
   run->add_flag("--yes,-y", o.yes, "ask nothing");
   run->add_flag("--quick", o.quick, "three short blocks: does it work?");
   run->add_flag("--force", o.force, "with --resume: go on where another machine began");
+  run->add_flag("--no-code", o.no_code, "do not count instructions, nor check the box's rules");
   run->add_flag("--no-wait", o.no_wait, "refuse where another run holds the machine");
 }
 

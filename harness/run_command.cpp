@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/analysis.hpp"
+#include "harness/count_arms.hpp"
 #include "harness/earlier.hpp"
 #include "harness/environment.hpp"
 #include "harness/files.hpp"
@@ -28,6 +29,7 @@ constexpr unsigned kQuickRuns = 3;
 constexpr double kQuickSeconds = 0.2;
 constexpr std::size_t kEarlierShown = 5;
 constexpr double kReportSeconds = 600;
+constexpr double kEvidenceSeconds = 300;
 
 void say(const std::string& line) { std::fprintf(stderr, "hak: %s\n", line.c_str()); }
 
@@ -83,7 +85,9 @@ class RunCommand {
       say("stopped; go on with: hak run --resume " + shell_quoted(folder_->path()));
       return Exit::interrupted;
     }
-    return options_.no_report ? Exit::ok : report();
+    if (options_.no_report) return Exit::ok;
+    if (!options_.quick && !options_.no_code) look_at_code();
+    return report();
   }
 
   /// The result's folder; "" before it was made.
@@ -251,6 +255,22 @@ class RunCommand {
     }
     say("all samples so far are kept; go on with: hak run --resume " +
         shell_quoted(folder_->path()));
+  }
+
+  /// Writes counts.json, mechanism.json and compliance.json; the report does without them where
+  /// that fails.
+  void look_at_code() {
+    say("counting instructions and checking the box");
+    const SessionSetup setup = {experiment_, places_, plan_, temporary_.path(),
+                                last_session(manifest_)};
+    write_whole(folder_->path() + "/counts.json", count_arms(setup).dump(1) + "\n");
+    const std::vector<std::string> command = {python_program(), places_.root + "/boxes/evidence.py",
+                                              folder_->path()};
+    const ToolResult made =
+        run_tool(command, analysis_environment(places_), kEvidenceSeconds, true);
+    if (made.status != 0 && caught_signal() == 0) {
+      say("NOTICE: the report lacks mechanism or compliance (boxes/evidence.py failed)");
+    }
   }
 
   Exit report() {

@@ -20,6 +20,7 @@ struct RunOptions {
   bool no_report = false;      ///< measure only; the caller judges
   bool quiet = false;          ///< nothing about the machine and earlier results
   bool force = false;          ///< go on with a result of another machine
+  bool no_code = false;        ///< neither mechanism.json nor compliance.json
   bool no_wait = false;        ///< refuse where another run holds the machine
 };
 

@@ -166,6 +166,15 @@ def _trace(args: argparse.Namespace) -> int:
     return errors.OK
 
 
+def _layout(args: argparse.Namespace) -> int:
+    from .layout import write_report
+
+    report = write_report(args.folder)
+    print(f"{report.effect.effect.word.text}: {report.effect.text()}")
+    print(f"report: {args.folder / 'layout.md'}")
+    return errors.OK
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hakmem_analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -224,6 +233,9 @@ def _more_commands(commands: Any) -> None:
     kind.add_argument("--gbench", action="store_true")
     export.add_argument("--out", type=Path, help="write here instead of to stdout")
     export.set_defaults(run=_export)
+    layout = commands.add_parser("layout-report", help="layout.md of a folder of hak layout")
+    layout.add_argument("folder", type=Path)
+    layout.set_defaults(run=_layout)
     trace = commands.add_parser("trace", help="what is in an allocation trace of hak record")
     trace.add_argument("action", choices=("show",))
     trace.add_argument("file", type=Path)

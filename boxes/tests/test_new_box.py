@@ -20,22 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HAK_BUILD", ROOT / "build" / "standard"))
 PROGRAM = Path(os.environ.get("HAK_PROGRAM", ROOT / "build/standard/harness/hak"))
 NAME = "first_idea"
-TREE = ("boxes", "core", "experiments/README.md", "harness", "hak", "analysis", "ci")
-TREE_OF_MESON = ("meson.build", "meson_options.txt")
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A copy of what a box is written into."""
-    copy = tmp_path / "copy"
-    (copy / "experiments").mkdir(parents=True)
-    left_out = shutil.ignore_patterns("__pycache__", ".mypy_cache")
-    for name in (*TREE, *TREE_OF_MESON):
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=left_out)
-        else:
-            shutil.copy(ROOT / name, copy / name)
-    return copy
 
 
 def new(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:

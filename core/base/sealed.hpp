@@ -43,6 +43,7 @@ struct alignas(kPageSize) Sealed {
 };
 
 static_assert(sizeof(Sealed) == kPageSize);
+static_assert(offsetof(Sealed, box_value) == 72, "boxes/compliance.py looks for reads of it");
 
 [[gnu::visibility("hidden")]] extern Sealed sealed;
 

@@ -8,6 +8,7 @@
 #include "front/entries.hpp"
 #include "front/front.hpp"
 #include "front/guard.hpp"
+#include "front/shape_null.hpp"
 #include "front/slow.hpp"
 
 #ifdef HAKMEM_LAB
@@ -118,6 +119,7 @@ HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
   void* p = pop(front, code);
   if (HAK_UNLIKELY(p == nullptr)) return slow(size);
   // `hak new box` puts the calls of shape and boot boxes here.
+  shape_null_at_malloc(*front);
   if constexpr (kObserve) ++front->stats.observed_mallocs[band_of(size)];
   if constexpr (kGuarded) guard_allocated(p);
   return p;

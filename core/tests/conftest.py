@@ -1,6 +1,12 @@
 """What pytest has to know of these tests."""
 
+import sys
+from pathlib import Path
+
 import pytest
+
+# They share the reading of machine code with the checks of boxes.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "boxes"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

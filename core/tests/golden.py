@@ -1,6 +1,6 @@
 """The fast paths as text, to be compared with the reviewed files in golden/.
 
-After a change that is meant:  HAK_BUILD=... python3 core/tests/golden.py
+After a change that is meant:  HAK_BUILD=... PYTHONPATH=boxes python3 core/tests/golden.py
 """
 
 from __future__ import annotations
