@@ -50,9 +50,11 @@ int open_event(const Event& event, pid_t pid, int leader) {
   attributes.size = sizeof attributes;
   attributes.config = event.config;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  attributes.disabled = leader < 0 ? 1 : 0;  // a member starts with its leader
+  if (leader < 0) {  // a member starts with its leader
+    attributes.disabled = 1;
+    attributes.enable_on_exec = 1;
+  }
   attributes.inherit = 1;
-  attributes.enable_on_exec = leader < 0 ? 1 : 0;
   attributes.exclude_kernel = event.kernel ? 0 : 1;
   attributes.exclude_hv = 1;
   return static_cast<int>(
