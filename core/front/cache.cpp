@@ -1,6 +1,7 @@
 // Filling and emptying the front caches.
 #include "base/text.hpp"
 #include "boxes/state.hpp"
+#include "front/burn.hpp"
 #include "front/front.hpp"
 #include "front/guard.hpp"
 #include "front/slow.hpp"
@@ -201,6 +202,7 @@ void* refill(Front& front, unsigned cls) {
 void trim(Front& front, unsigned cls) {
   ++front.stats.trims;
   Bin& bin = front.bins[cls];
+  burn(front, bin);
   const std::uint32_t cap = bin_cap(cls);
   const std::uint32_t freed = cap - bin.known;
   const std::uint32_t length = length_of(front, bin, freed);

@@ -31,7 +31,7 @@ using boxes::Id;
 const bool has_variants = true;
 const char* const library_name = "lab";
 
-void select_variant() {
+bool find_variant() {
   const VariantEntries* chosen = nullptr;
 #define HAKMEM_VARIANT_ENTRY(name, ...)                                   \
   if (chosen == nullptr) {                                                \
@@ -41,15 +41,19 @@ void select_variant() {
   }
 #include "variants.inc"
 #undef HAKMEM_VARIANT_ENTRY
-  if (chosen == nullptr) {
-    boxes::refuse_shapes("this build has no variant for the combination (see boxes/combos.def)");
-    chosen = &variant_baseline;
-  }
+  if (chosen == nullptr) return false;
   __atomic_store_n(&sealed.entry_malloc, chosen->malloc, __ATOMIC_RELEASE);
   __atomic_store_n(&sealed.entry_free, chosen->free, __ATOMIC_RELEASE);
   __atomic_store_n(&sealed.entry_new, chosen->operator_new, __ATOMIC_RELEASE);
   sealed.variant = chosen->name;
   serves_c7_ultra = chosen->c7_ultra;
+  return true;
+}
+
+void select_variant() {
+  if (find_variant()) return;
+  boxes::refuse_shapes("this build has no variant for the combination (see boxes/combos.def)");
+  find_variant();
 }
 
 std::uint8_t tiny_code(std::size_t size) {
@@ -83,7 +87,7 @@ void* first_new(std::size_t size) {
 Sealed sealed = {.entry_malloc = first_malloc, .entry_free = first_free, .entry_new = first_new};
 
 // The only thing that the lab adds to a call: one jump. The slots change once, when the first calls
-// of two threads may meet.
+// of two threads may meet, and where hakmem_lab_apply() is called.
 #define HAK_SLOT(name) __atomic_load_n(&sealed.entry_##name, __ATOMIC_RELAXED)
 extern "C" {
 [[gnu::visibility("default")]] void* malloc(std::size_t size) { return HAK_SLOT(malloc)(size); }

@@ -18,6 +18,12 @@ struct VariantEntries {
 /// none. In libhakmem.so: names the only one.
 void select_variant();
 
+#ifdef HAKMEM_LAB
+/// Fills the slots for the effective boxes. False, with the slots as they were, where this build
+/// has no such variant. The sealed page must be writable.
+bool find_variant();
+#endif
+
 /// Whether this library holds more than the default variant.
 extern const bool has_variants;
 extern const char* const library_name;

@@ -16,6 +16,7 @@ BOXES = {
     "HAKMEM_C7_ULTRA",
     "HAKMEM_C7_ULTRA_HEADER_LIGHT",
     "HAKMEM_C7_ULTRA_ALLOC_DEPCHAIN_OPT",
+    "HAKMEM_BURN",
 }
 
 
@@ -59,6 +60,14 @@ def test_data_boxes_are_used(tmp_path: Path) -> None:
         [program("k25_statistics"), "live_is_live"],
     )
     assert one["stats"]["refills"] > 2 * report["stats"]["refills"]
+
+
+@pytest.mark.parametrize("cycles", ["0", "7", "4000"])
+def test_burn_counts_credit_expiries_and_changes_nothing(cycles: str, tmp_path: Path) -> None:
+    arm = Arm("burn", LAB, {"HAKMEM_BURN": cycles})
+    report = report_of(arm, tmp_path, [program("k25_statistics"), "live_is_live"])
+    assert report["boxes"]["HAKMEM_BURN"]["uses"] == report["stats"]["trims"] > 0
+    assert report["variant"] == "baseline"
 
 
 def test_purge_decisions_are_counted(tmp_path: Path) -> None:
