@@ -11,6 +11,7 @@ import pandas as pd
 from .blocks import select
 from .files import Json, finite
 from .load import FIELDS, Run
+from .slices import process_pairs
 
 
 def to_csv(run: Run) -> str:
@@ -32,7 +33,7 @@ def to_csv(run: Run) -> str:
 def to_gbench(run: Run) -> Json:
     """The samples that count as google-benchmark repetitions: name CELL/ARM, repetition = block,
     real_time in ns per operation (or the wall time in ns), the plan's metrics as counters."""
-    valid = select(run).valid
+    valid = _by_arm(run) if run.plan.mode == "slices" else select(run).valid
     totals = valid.groupby(["cell", "arm"])["block"].nunique()
     machine = run.manifest.get("machine") or {}
     known = {"line", *FIELDS}
@@ -46,6 +47,22 @@ def to_gbench(run: Run) -> Json:
     }
     entries = [_entry(row, metrics, int(totals[row["cell"], row["arm"]])) for row in _rows(valid)]
     return {"context": context, "benchmarks": entries}
+
+
+def _by_arm(run: Run) -> pd.DataFrame:
+    """Slices mode: a row for each arm of each process, with the plan's metric alone; the rest of a
+    sample belongs to both arms."""
+    rows = []
+    for cell in run.plan.cells:
+        pair = process_pairs(run, cell.name, "slices", run.plan.treatments[0].name)
+        for block, first, second in zip(pair.blocks, pair.first, pair.second):
+            for arm, value in ((run.plan.baseline, first), (run.plan.treatments[0], second)):
+                rate, time = ("ops_per_s", "ns_per_op")
+                name, other = (rate, time) if run.plan.metric == rate else (time, rate)
+                values = {name: float(value), other: 1e9 / float(value)}
+                rows.append({"cell": cell.name, "arm": arm.name, "block": int(block), **values})
+    columns = ["cell", "arm", "block", "ops_per_s", "ns_per_op"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _rows(valid: pd.DataFrame) -> list[dict[str, Any]]:
