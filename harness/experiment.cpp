@@ -25,7 +25,9 @@ const std::vector<std::string> kKeys = {"phase",         "title",
                                         "seeds",         "order_seed",
                                         "guards",        "timeout_seconds",
                                         "void_limits",   "min_seconds",
-                                        "until_decided", "looks"};
+                                        "until_decided", "looks",
+                                        "mode",          "slices",
+                                        "factors"};
 
 const std::vector<std::string> kMetrics = {
     "ops_per_s",      "ns_per_op",        "wall_s",       "user_s",       "system_s",
@@ -130,6 +132,25 @@ void read_limits(const Checker& check, const Json& root, Experiment* result) {
   }
 }
 
+void read_mode(const Checker& check, const Json& root, Experiment* result) {
+  if (const Json* const mode = Checker::find(root, "mode")) {
+    result->mode = check.word("mode", *mode, {"process", "slices"});
+  }
+  const Json* const slices = Checker::find(root, "slices");
+  if (slices == nullptr) return;
+  check.keys("slices", *slices, {"processes", "seconds", "slice_ms"});
+  if (const Json* const processes = Checker::find(*slices, "processes")) {
+    result->slices_processes =
+        static_cast<unsigned>(check.whole("slices.processes", *processes, 1, 10000));
+  }
+  if (const Json* const seconds = Checker::find(*slices, "seconds")) {
+    result->slices_seconds = check.number("slices.seconds", *seconds, 0.01, 3600);
+  }
+  if (const Json* const length = Checker::find(*slices, "slice_ms")) {
+    result->slice_ms = check.number("slices.slice_ms", *length, 0.1, 1000);
+  }
+}
+
 Json arm_json(const Arm& arm) {
   return {{"name", arm.name},
           {"library", arm.library.name},
@@ -190,6 +211,11 @@ Json Experiment::normalised() const {
   json["void_limits"] = {{"steal_pct", void_steal_pct},
                          {"foreign_load_pct", void_foreign_load_pct}};
   json["min_seconds"] = min_seconds;
+  json["mode"] = mode;
+  if (mode == "slices") {
+    json["slices"] = {
+        {"processes", slices_processes}, {"seconds", slices_seconds}, {"slice_ms", slice_ms}};
+  }
   return json;
 }
 
@@ -216,6 +242,7 @@ Experiment read_experiment(const std::string& file, const Places& places) {
   read_metric(check, document.value, &result);
   read_seeds(check, document.value, &result);
   read_limits(check, document.value, &result);
+  read_mode(check, document.value, &result);
   read_cells(check, document.value, &result);
   read_arms(check, document.value, places, &result);
   return result;

@@ -55,6 +55,13 @@ struct Experiment {
   double timeout_seconds = 120;
   double void_steal_pct = 5, void_foreign_load_pct = 20;
   double min_seconds = 1.0;
+  std::string mode = "process";   ///< or "slices": both arms in turns inside one process
+  unsigned slices_processes = 6;  ///< in slices mode: what `runs` becomes
+  double slices_seconds = 10;     ///< how long a process takes slices
+  double slice_ms = 5;            ///< least measured time of one slice
+
+  /// Processes of a block.
+  [[nodiscard]] std::size_t block_size() const { return mode == "slices" ? 1 : arms.size(); }
 
   /// Makes the run a sequential one; its last look is the most blocks.
   void declare_sequential();

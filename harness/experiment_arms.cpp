@@ -72,12 +72,7 @@ class ArmReader {
     if (const Json* const library = Checker::find(root_, "library")) {
       library_ = check_.line("library", *library);
     }
-    const bool pair = root_.contains("box") || root_.contains("values");
-    if (pair && root_.contains("arms")) check_.fail("arms", "give either box and values or arms");
-    if (!pair && !root_.contains("arms")) {
-      check_.fail("", "the key \"box\" (with \"values\") or \"arms\" is missing");
-    }
-    pair ? read_pair() : read_list();
+    read_by_form();
     read_references();
     order_roles();
     share_names();
@@ -85,6 +80,19 @@ class ArmReader {
   }
 
  private:
+  /// The arms stand in one of three forms.
+  void read_by_form() {
+    const bool pair = root_.contains("box") || root_.contains("values");
+    const bool list = root_.contains("arms"), factors = root_.contains("factors");
+    if (pair + list + factors > 1) {
+      check_.fail(list ? "arms" : "factors", "give one of box and values, arms, and factors");
+    }
+    if (pair) return read_pair();
+    if (list) return read_list();
+    if (factors) return read_factors();
+    check_.fail("", "the key \"box\" (with \"values\"), \"arms\" or \"factors\" is missing");
+  }
+
   /// Both arms set the same names: what one hakmem arm sets, the others set to its default.
   void share_names() {
     Env shared;
@@ -138,6 +146,62 @@ class ArmReader {
           library == nullptr ? library_ : check_.line(path + ".library", *library),
           env == nullptr ? Env() : read_env(check_, path + ".env", *env));
     }
+  }
+
+  /// The product of lists of values: of boxes, and of libraries. The baseline has the first value
+  /// of each; every other arm is named after what it changes.
+  void read_factors() {
+    constexpr std::size_t kMostArms = 64;
+    const Json& factors = root_["factors"];
+    if (!factors.is_object() || factors.empty()) {
+      check_.fail("factors", "must be an object of boxes (or \"library\") and lists of values");
+    }
+    std::vector<Draft> drafts = {{"", library_, {}, false}};
+    for (const auto& [factor, values] : factors.items()) {
+      const std::string path = child_path("factors", factor);
+      check_.list(path, values, 2);
+      std::vector<Draft> next;
+      for (const Draft& draft : drafts) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          next.push_back(with_factor(draft, factor, child_path(path, i), values[i], i > 0));
+        }
+      }
+      if (next.size() > kMostArms) check_.fail("factors", "the product of its lists is too large");
+      drafts = std::move(next);
+    }
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      Draft& draft = drafts[i];
+      if (!find("factors.library", draft.library).hakmem) {
+        if (draft.boxes_changed) continue;  // it has no boxes: it stands here once
+        draft.env.clear();
+      }
+      add("factors", i == 0 ? "baseline" : draft.name, kRoles[i == 0 ? 0 : 1], "factors.library",
+          draft.library, draft.env);
+    }
+  }
+
+  /// An arm in the making.
+  struct Draft {
+    std::string name, library;
+    Env env;
+    bool boxes_changed = false;
+  };
+
+  Draft with_factor(Draft draft, const std::string& factor, const std::string& place,
+                    const Json& value, bool changed) const {
+    std::string word;
+    if (factor == "library") {
+      draft.library = check_.line(place, value);
+      word = draft.library.substr(draft.library.rfind('/') + 1);
+    } else {
+      const std::string text = env_value(check_, place, value);
+      check_box(check_, place, factor, text);
+      draft.env[factor] = text;
+      draft.boxes_changed = draft.boxes_changed || changed;
+      word = std::string(find_box(factor)->id) + "_" + text;
+    }
+    if (changed) draft.name += (draft.name.empty() ? "" : ".") + word;
+    return draft;
   }
 
   void read_references() {

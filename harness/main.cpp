@@ -13,6 +13,7 @@
 #include "harness/analysis.hpp"
 #include "harness/box_registry.hpp"
 #include "harness/build_info.hpp"
+#include "harness/burn_command.hpp"
 #include "harness/calibrate_command.hpp"
 #include "harness/doctor.hpp"
 #include "harness/errors.hpp"
@@ -29,9 +30,9 @@ namespace {
 
 constexpr const char* kFooter =
     "Allocation traces: record [-o FILE] -- COMMAND, trace show FILE [--out DIR].\n"
-    "Commands of the analysis: report DIR, report --data FILE, history, candidates, profile-report "
+    "Commands of the analysis: report DIR, report FILE, history, candidates, profile-report "
     "DIR, selftest, export,\n"
-    "promote BOX --evidence DIR, retire BOX.\n"
+    "promote BOX --evidence DIR, retire BOX, slices-power.\n"
     "\n"
     "Exit codes:\n"
     "  0    done; for run: a verdict was reached, whatever it says\n"
@@ -50,7 +51,7 @@ constexpr const char* kFooter =
 bool is_analysis(const std::string& command) {
   for (const char* const known :
        {"report", "history", "selftest", "export", "trace", "calibrate-report", "calibrate-times",
-        "promote", "retire", "candidates", "profile-report", "layout-report"}) {
+        "promote", "retire", "candidates", "profile-report", "layout-report", "slices-power"}) {
     if (command == known) return true;
   }
   return false;
@@ -70,7 +71,7 @@ void drop_preload(char** argv) {
 struct Options {
   RunOptions run;
   ProfileOptions profile;
-  std::string mode = "process";
+  BurnOptions burn;
   bool clang = false;
   unsigned times = 0;
   bool boxes_json = false, boxes_markdown = false, doctor_json = false;
@@ -87,8 +88,9 @@ void define_run(CLI::App* run, Options* options) {
   run->add_flag("--until-decided", o.until_decided,
                 "stop at the first look (10, 20, 40, 80 blocks) whose evidence is decided");
   run->add_option("--resume", o.resume, "go on with a run that was stopped")->type_name("DIR");
-  run->add_option("--mode", options->mode, "process: one fresh process a run")
-      ->check(CLI::IsMember({"process"}));
+  run->add_option("--mode", o.mode,
+                  "process: one fresh process a run; slices: both arms in turns inside one")
+      ->check(CLI::IsMember({"process", "slices"}));
   run->add_option("--gate", o.gate, "exit 10 for NO-GO; with undecided also 11 for UNDECIDED")
       ->check(CLI::IsMember({"no-go", "undecided"}));
   run->add_flag("--yes,-y", o.yes, "ask nothing");
@@ -117,6 +119,19 @@ void define_profile(CLI::App* profile, ProfileOptions* o) {
   profile->add_flag("--keep-raw", o->keep_raw, "keep what perf and callgrind wrote");
 }
 
+void define_burn(CLI::App* burn, BurnOptions* o) {
+  burn->add_option("workload", o->workload, "of hakbench (hakbench list)")->required();
+  burn->add_option("parameters", o->parameters, "NAME=VALUE of the workload");
+  burn->add_option("--percent", o->percents, "by how much throughput shall fall (repeatable)")
+      ->required()
+      ->allow_extra_args(false)
+      ->check(CLI::Range(0.01, 50.0));
+  burn->add_option("--out", o->out, "write an experiment for each percentage there")
+      ->type_name("DIR");
+  burn->add_option("--seconds", o->seconds, "measured time of each of its twelve processes")
+      ->check(CLI::Range(0.01, 60.0));
+}
+
 void define_all(CLI::App* app, Options* options) {
   app->footer(kFooter);
   app->require_subcommand(1);
@@ -134,6 +149,8 @@ void define_all(CLI::App* app, Options* options) {
       ->check(CLI::Range(1, 10000));
   define_profile(app->add_subcommand("profile", "where an arm's time goes, and what could be won"),
                  &options->profile);
+  define_burn(app->add_subcommand("burn", "the HAKMEM_BURN that slows a workload by so much"),
+              &options->burn);
   CLI::App* const boxes = app->add_subcommand("boxes", "the optimizations and their defaults");
   auto* const json = boxes->add_flag("--json", options->boxes_json, "for programs");
   boxes->add_flag("--markdown", options->boxes_markdown, "the page docs/boxes.md")->excludes(json);
@@ -190,6 +207,7 @@ int dispatch(int argc, char** argv) {
   install_signals();
   const Places places = find_places();
   if (command == "profile") return static_cast<int>(profile_command(options.profile, places));
+  if (command == "burn") return static_cast<int>(burn_command(options.burn, places));
   if (command == "ceiling" && options.run.file.empty() && options.run.resume.empty()) {
     options.run.file =
         places.root + "/experiments/ceiling" + (options.clang ? "_clang" : "") + ".json";

@@ -18,6 +18,7 @@
 #include "harness/observe.hpp"
 #include "harness/session.hpp"
 #include "harness/signals.hpp"
+#include "harness/slices.hpp"
 #include "harness/temporary.hpp"
 #include "harness/text.hpp"
 
@@ -27,6 +28,7 @@ namespace {
 
 constexpr unsigned kQuickRuns = 3;
 constexpr double kQuickSeconds = 0.2;
+constexpr double kQuickSlices = 1.0;
 constexpr std::size_t kEarlierShown = 5;
 constexpr double kReportSeconds = 600;
 constexpr double kEvidenceSeconds = 300;
@@ -99,10 +101,11 @@ class RunCommand {
     if (!resumed && options_.file.empty()) {
       throw Failure(Exit::usage, "run needs an experiment file, or --resume DIR");
     }
-    if (resumed && (options_.runs != 0 || options_.quick || options_.until_decided)) {
+    if (resumed && (options_.runs != 0 || options_.quick || options_.until_decided ||
+                    !options_.mode.empty())) {
       throw Failure(Exit::usage,
-                    "--resume keeps the declared plan; --runs, --quick and --until-decided do not "
-                    "go with it");
+                    "--resume keeps the declared plan; --runs, --mode, --quick and --until-decided "
+                    "do not go with it");
     }
     if (!resumed) {
       experiment_ = read_experiment(options_.file, places_);
@@ -112,10 +115,13 @@ class RunCommand {
                       "a sequential run has looks; --runs and --quick are for a fixed number of "
                       "blocks");
       }
+      if (!options_.mode.empty()) experiment_.mode = options_.mode;
+      if (experiment_.mode == "slices") use_slices(&experiment_, &notices_);
       if (options_.runs != 0) experiment_.runs = options_.runs;
       if (options_.quick) {
         if (options_.runs == 0) experiment_.runs = kQuickRuns;
         experiment_.min_seconds = kQuickSeconds;
+        experiment_.slices_seconds = kQuickSlices;
       }
       return;
     }
@@ -141,6 +147,12 @@ class RunCommand {
                      " was edited since this run began; the run goes on with its own copy");
     }
     const Json plan = manifest_.value("experiment", Json::object());
+    experiment_.mode = plan.value("mode", "process");
+    if (experiment_.mode == "slices") {
+      use_slices(&experiment_, &notices_);
+      experiment_.slices_seconds =
+          plan.value("slices", Json::object()).value("seconds", experiment_.slices_seconds);
+    }
     experiment_.runs = plan.value("runs", experiment_.runs);
     experiment_.min_seconds = plan.value("min_seconds", experiment_.min_seconds);
     experiment_.until_decided = plan.value("until_decided", false);
@@ -205,9 +217,25 @@ class RunCommand {
       manifest_ = first_manifest(experiment_, folder_->run(), places_, plan_, checks_,
                                  allow_list(temporary_.path()));
     }
+    if (experiment_.mode == "slices") add_process_mode();
     add_notices(&manifest_, notices_);
     folder_->write_manifest(manifest_);
     if (!options_.quiet) say("results go to " + folder_->path());
+  }
+
+  /// The result in process mode that a slices verdict must not contradict.
+  void add_process_mode() {
+    if (manifest_.contains("process_mode")) return;
+    const Json process = process_mode_result(results(), experiment_);
+    if (process.is_object()) {
+      manifest_["process_mode"] = process;
+      return;
+    }
+    notices_.emplace_back(
+        "there is no result of this comparison in process mode to hold the slices against "
+        "(type: hak run " +
+        shell_quoted(experiment_.file) + " --mode process)");
+    say("NOTICE: " + notices_.back());
   }
 
   /// Runs all blocks; the manifest says in the end how it went. False where a signal came.

@@ -12,6 +12,7 @@ struct RunOptions {
   std::string file;            ///< experiment; "" with --resume
   std::string results;         ///< folder of all results; "" for the repository's
   std::string resume;          ///< folder of a run to go on with
+  std::string mode;            ///< "process" or "slices"; "": as the experiment says
   std::string gate;            ///< "", "no-go" or "undecided"
   unsigned runs = 0;           ///< blocks instead of the experiment's; 0: as it says
   bool until_decided = false;  ///< sequential, whatever the experiment says

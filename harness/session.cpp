@@ -12,6 +12,7 @@
 #include "harness/sample.hpp"
 #include "harness/schedule.hpp"
 #include "harness/signals.hpp"
+#include "harness/slices.hpp"
 #include "harness/system_load.hpp"
 #include "harness/text.hpp"
 
@@ -86,10 +87,10 @@ Session::Session(const SessionSetup& setup, ResultFolder* folder)
       failures_in_a_row_(setup.experiment.cells.size()),
       given_up_(setup.experiment.cells.size()),
       progress_(setup.experiment.cells.size() * first_blocks(setup.experiment) *
-                    setup.experiment.arms.size(),
+                    setup.experiment.block_size(),
                 on_terminal()) {
   for (std::size_t cell = 0; cell < setup.experiment.cells.size(); ++cell) {
-    orders_.push_back(balanced_orders(setup.experiment.arms.size(), setup.experiment.runs,
+    orders_.push_back(balanced_orders(setup.experiment.block_size(), setup.experiment.runs,
                                       setup.experiment.order_seed + cell));
   }
   remember_checksums();
@@ -123,7 +124,7 @@ Session::Next Session::take_look(unsigned blocks) {
   progress_.say("hak: look at " + std::to_string(blocks) + " blocks: " + found->decision +
                 (stopped_at_ != 0 ? ", the run ends" : ", the run goes on"));
   if (stopped_at_ != 0) return Next::stop;
-  progress_.add_runs(experiment.cells.size() * (*(look + 1) - blocks) * experiment.arms.size());
+  progress_.add_runs(experiment.cells.size() * (*(look + 1) - blocks) * experiment.block_size());
   return Next::go_on;
 }
 
@@ -132,7 +133,7 @@ BlockState Session::settle(std::size_t cell_index, unsigned block, bool ran) {
   const Cell& cell = experiment.cells[cell_index];
   for (;;) {
     BlockState state = block_state(folder_->samples().all(), cell.name, block,
-                                   experiment.arms.size(), limits_of(experiment));
+                                   experiment.block_size(), limits_of(experiment));
     if (state.cause.empty() && !state.broken_off) return state;
     const bool machine = !state.cause.empty();
     folder_->samples().void_attempt(cell.name, block, state.attempts,
@@ -152,7 +153,7 @@ void Session::end_block(std::size_t cell_index, const BlockState& state, bool ra
   if (ran) {
     show_estimate(setup_.experiment.cells[cell_index]);
   } else {
-    progress_.skip_runs(setup_.experiment.arms.size());
+    progress_.skip_runs(setup_.experiment.block_size());
   }
   if (failures >= kPatience && !given_up_[cell_index]) {
     give_up(cell_index, std::to_string(kPatience) + " blocks in a row failed");
@@ -174,7 +175,7 @@ bool Session::run_block(std::size_t cell_index, unsigned block) {
                               " blocks were void for a machine cause; the machine is too busy");
       return true;
     }
-    if (ran) progress_.add_runs(setup_.experiment.arms.size());
+    if (ran) progress_.add_runs(setup_.experiment.block_size());
     if (!run_attempt(cell_index, block, state.attempts + 1)) return false;
   }
 }
@@ -199,12 +200,18 @@ bool Session::run_one(std::size_t cell_index, unsigned block, unsigned slot, uns
   const std::size_t arm_index = orders_[cell_index][block][slot];
   const Arm& arm = experiment.arms[arm_index];
   if (caught_signal() != 0) return false;
-  progress_.begin_run(cell.name, arm.name, block, experiment.runs);
+  const bool sliced = experiment.mode == "slices";
+  progress_.begin_run(cell.name, sliced ? kSlicesArm : arm.name, block, experiment.runs);
   const Position position = {block, slot, setup_.number, attempt,
                              experiment.seeds[block % experiment.seeds.size()]};
   RunRequest request;
   request.helper = setup_.places.spawn_helper();
-  request.command = cell_command(cell, setup_.places, position.seed, experiment.min_seconds);
+  request.command = cell_command(cell, setup_.places, position.seed,
+                                 sliced ? experiment.slice_ms / 1000 : experiment.min_seconds);
+  if (sliced) {
+    const std::vector<std::string> more = slices_arguments(experiment);
+    request.command.insert(request.command.end(), more.begin(), more.end());
+  }
   request.environment = environments_[arm_index];
   request.cpus = setup_.plan.for_threads(cell.threads);
   request.timeout_s = experiment.timeout_seconds;
@@ -217,6 +224,7 @@ bool Session::run_one(std::size_t cell_index, unsigned block, unsigned slot, uns
   progress_.end_run(now_s() - start);
   Json sample = make_sample(arm, cell, position, started, request.cpus, result,
                             read_file(report).value_or(""));
+  if (sliced) mark_slices(&sample);
   compare_checksum(cell, &sample);
   const std::string status = sample["status"].get<std::string>();
   if (status != "ok" && status != "interrupted") {
@@ -226,6 +234,18 @@ bool Session::run_one(std::size_t cell_index, unsigned block, unsigned slot, uns
   }
   folder_->append(std::move(sample));
   return status != "interrupted";
+}
+
+/// The process began and ended as the baseline, which is proven; both arms ran inside it.
+void Session::mark_slices(Json* sample) {
+  (*sample)["arm"] = kSlicesArm;
+  if ((*sample)["status"] != "ok") return;
+  const std::vector<std::string> problems = slices_problems(setup_.experiment, (*sample)["record"]);
+  if (problems.empty()) return;
+  (*sample)["status"] = "no_proof";
+  (*sample)["detail"] = join(problems, "; ");
+  (*sample)["proof"]["ok"] = false;
+  (*sample)["proof"]["problems"] = problems;
 }
 
 void Session::compare_checksum(const Cell& cell, Json* sample) {

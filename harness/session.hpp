@@ -49,6 +49,7 @@ class Session {
   void end_block(std::size_t cell, const BlockState& state, bool ran);
   bool run_attempt(std::size_t cell, unsigned block, unsigned attempt);
   bool run_one(std::size_t cell, unsigned block, unsigned slot, unsigned attempt);
+  void mark_slices(Json* sample);
   void compare_checksum(const Cell& cell, Json* sample);
   void remember_checksums();
   void give_up(std::size_t cell, const std::string& why);

@@ -17,8 +17,10 @@ def _report(args: argparse.Namespace) -> int:
     from .report.render import report_of_raw, report_of_run
     from .verdict import headline
 
+    if args.folder is not None and args.folder.is_file() and args.data is None:
+        args.folder, args.data = None, args.folder
     if (args.folder is None) == (args.data is None):
-        raise _UsageError("report takes a result folder or --data FILE")
+        raise _UsageError("report takes a result folder, or a file of raw data")
     if args.data is not None:
         arms = (args.arms[0], args.arms[1]) if args.arms else None
         made = report_of_raw(load_raw(args.data, arms, args.metric), args.out is not None)
@@ -120,6 +122,23 @@ def _retire(args: argparse.Namespace) -> int:
     return errors.OK
 
 
+def _slices_power(args: argparse.Namespace) -> int:
+    from .files import write_text
+    from .slices_power import measure, table
+
+    if args.times < 1:
+        raise _UsageError("--times takes at least 1")
+    workload = args.workload or ["random_mixed"]
+    outcomes = measure(
+        args.percent, args.times, args.seconds, workload, lambda line: print(line, flush=True)
+    )
+    text = table(args.percent, args.seconds, outcomes)
+    if args.out is not None:
+        write_text(args.out, text)
+    sys.stdout.write("\n" + text)
+    return errors.OK
+
+
 def _export(args: argparse.Namespace) -> int:
     from .export import to_csv, to_gbench
     from .files import dump_json, write_text
@@ -179,8 +198,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hakmem_analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     report = commands.add_parser("report", help="verdict.json, report.md and plots of a folder")
-    report.add_argument("folder", nargs="?", type=Path, help="results/PHASE/RUN")
-    report.add_argument("--data", type=Path, help="raw data or google-benchmark JSON instead")
+    report.add_argument("folder", nargs="?", type=Path, help="results/PHASE/RUN, or a data FILE")
+    report.add_argument("--data", type=Path, help="raw data or google-benchmark JSON")
     report.add_argument("--out", type=Path, help="write here instead of into the folder")
     report.add_argument("--arms", nargs=2, metavar=("BASELINE", "TREATMENT"), help="benchmarks")
     report.add_argument("--metric", help="field of google-benchmark JSON (default: real_time)")
@@ -226,6 +245,15 @@ def _more_commands(commands: Any) -> None:
     times.add_argument("--force", action="store_true", help="pool runs of unlike machines")
     times.set_defaults(run=_calibrate_times)
     _box_commands(commands)
+    power = commands.add_parser(
+        "slices-power", help="how often slices mode finds a slowdown of known size"
+    )
+    power.add_argument("workload", nargs="*", help="and NAME=VALUE (random_mixed)")
+    power.add_argument("--percent", type=float, default=0.5, help="the slowdown (0.5)")
+    power.add_argument("--times", type=int, default=10, help="repetitions (10)")
+    power.add_argument("--seconds", type=float, default=54.0, help="of slices in each (54)")
+    power.add_argument("--out", type=Path, help="write the table here too")
+    power.set_defaults(run=_slices_power)
     export = commands.add_parser("export", help="samples as CSV or google-benchmark JSON")
     export.add_argument("folder", type=Path)
     kind = export.add_mutually_exclusive_group(required=True)

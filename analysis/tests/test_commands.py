@@ -64,7 +64,7 @@ def gbench(path: Path, names: tuple[str, ...], count: int = 8) -> Path:
 
 def test_google_benchmark_json_is_unpaired(capsys, tmp_path):
     path = gbench(tmp_path / "g.json", ("BM_old", "BM_new"))
-    assert main(["report", "--data", str(path)]) == 0
+    assert main(["report", str(path)]) == 0  # a file needs no --data
     text = capsys.readouterr().out
     assert "STRONG GO" in text and "8 runs per arm, unpaired" in text
     arguments = ["--arms", "BM_new", "BM_old", "--metric", "items_per_second"]
@@ -305,6 +305,54 @@ def test_export_csv(capsys, tmp_path):
     assert sum(int(r["counts"]) for r in rows) == 27
     assert {r["instructions"] for r in rows} == {""}
     assert json.loads(rows[0]["proof"])["ok"] is True
+
+
+def power_of(monkeypatch, tmp_path, upper_ends, code=0):
+    """slices-power with a stand-in for hak, whose results have these upper ends."""
+    ends = ",".join(str(end) for end in upper_ends)
+    program = tmp_path / "hak"
+    program.write_text(
+        f"""#!/usr/bin/env python3
+import json, pathlib, sys
+if {code}:
+    print("no lab library", file=sys.stderr)
+    sys.exit({code})
+options = sys.argv
+if options[1] == "burn":
+    out = pathlib.Path(options[options.index("--out") + 1])
+    (out / "burn_0_5.json").write_text("// made\\n" + json.dumps({{"phase": "burn_0_5"}}))
+    print("0.5 %: HAKMEM_BURN=20")
+else:
+    body = pathlib.Path(options[2]).read_text().split("\\n", 1)[1]
+    plan = json.loads(body)
+    assert plan["mode"] == "slices" and plan["slices"]["processes"] == 6
+    results = pathlib.Path(options[options.index("--results") + 1])
+    number = int(results.name.rsplit("-", 1)[1])
+    folder = results / "burn_0_5" / "run"
+    folder.mkdir(parents=True)
+    evidence = {{"delta_pct": -0.5, "ci95_pct": [-0.9, [{ends}][number]]}}
+    (folder / "verdict.json").write_text(json.dumps({{"decision": "NO-GO", "evidence": evidence}}))
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("HAK_PROGRAM", str(program))
+
+
+def test_slices_power_counts_what_was_found(capsys, tmp_path, monkeypatch):
+    power_of(monkeypatch, tmp_path, [-0.1, 0.1, -0.2])
+    out = tmp_path / "power.md"
+    assert main(["slices-power", "--times", "3", "--out", str(out)]) == 0
+    text = out.read_text("utf-8")
+    assert "Found in 2 of 3 repetitions (9…99 %, 95 % interval)" in text
+    assert text.count("| yes |") == 2 and text.count("| no |") == 1
+    said = capsys.readouterr().out
+    assert "0.5 %: HAKMEM_BURN=20" in said and "3/3:" in said and text in said
+
+
+def test_slices_power_says_why_hak_failed(capsys, tmp_path, monkeypatch):
+    power_of(monkeypatch, tmp_path, [0], code=3)
+    assert main(["slices-power"]) == 4
+    assert "hak burn: no lab library" in capsys.readouterr().err
 
 
 def test_export_gbench_reads_back(capsys, tmp_path):

@@ -210,7 +210,11 @@ def test_calibration_is_quoted(tmp_path):
 
 def test_two_boxes_show_their_interaction(tmp_path):
     arms = {"baseline": "0", "a": "1", "b": "0", "both": "1"}
-    fake = Fake(effects={"a": 2.0, "b": 1.0, "both": 6.0}, values=arms)
+    fake = Fake(
+        effects={"a": 2.0, "b": 1.0, "both": 6.0},
+        values=arms,
+        cells=("random_mixed", "larson threads=4"),
+    )
     folder = make_run(tmp_path / "r", fake)
     manifest = json.loads((folder / "manifest.json").read_text())
     for arm in manifest["arms"][:4]:
@@ -226,6 +230,19 @@ def test_two_boxes_show_their_interaction(tmp_path):
     main(["report", str(folder)])
     text = (folder / "report.md").read_text("utf-8")
     assert "## Two boxes together" in text and "The boxes help each other" in text
+    square = json.loads((folder / "verdict.json").read_text("utf-8"))["factorial"]
+    assert (square["first"], square["second"]) == ("HAKMEM_OTHER", BOX)
+    assert [cell["cell"] for cell in square["cells"]] == ["random_mixed", "larson threads=4"]
+    for cell in square["cells"]:
+        assert cell["n"] == 10
+        effects = cell["effects"]
+        true = {"first": 1.0, "second": 2.0, "both": 6.0}
+        true["interaction"] = 100.0 * (1.06 / (1.02 * 1.01) - 1.0)
+        for name, value in true.items():
+            low, high = effects[name]["ci95_pct"]
+            assert low < effects[name]["delta_pct"] < high
+            assert effects[name]["delta_pct"] == pytest.approx(value, abs=1.0)
+        assert effects["interaction"]["p_value"] < 0.01
 
 
 def test_gate_tax_compares_arms_of_the_same_boxes(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 from synthetic import BOX, Fake, make_run
 
 from hakmem_analysis import judge_run, load_run
+from hakmem_analysis.slices import process_rates
 from hakmem_analysis.stats.decide import Word, word_of
 from hakmem_analysis.verdict import headline, verdict_json
 
@@ -337,6 +338,64 @@ def test_slices_take_the_process_as_sample(tmp_path):
     verdict = judge_run(load_run(slices_run(tmp_path / "c", 3.0, **disagree)))
     assert verdict.primary.word is Word.UNDECIDED
     assert verdict.primary.evidence.text == "slices say STRONG GO, process mode says NO-GO"
+
+
+def embedded(folder: Path) -> Path:
+    """The same slices, the A/A groups in the same processes, as the harness writes them."""
+    records = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+    by_kind = {kind: [r for r in records if r["arm"] == kind] for kind in ("slices", "slices_aa")}
+    for sample, control in zip(by_kind["slices"], by_kind["slices_aa"]):
+        sample["record"]["slices_aa"] = control["record"]["slices"]
+    text = "".join(json.dumps(sample) + "\n" for sample in by_kind["slices"])
+    (folder / "samples.jsonl").write_text(text)
+    return folder
+
+
+def test_the_aa_groups_may_stand_in_the_same_processes(tmp_path):
+    verdict = judge_run(load_run(embedded(slices_run(tmp_path / "a", -3.0))))
+    assert verdict.primary.evidence.n == 6
+    assert verdict.primary.word is Word.NO_GO
+    verdict = judge_run(load_run(embedded(slices_run(tmp_path / "b", 3.0, aa=2.0))))
+    assert verdict.primary.invalid_reasons[0].startswith("A/A failure")
+
+
+def test_time_per_operation_from_slices_is_the_inverse(tmp_path):
+    metric = {"name": "ns_per_op", "direction": "lower"}
+    folder = slices_run(tmp_path, 3.0)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["experiment"]["metric"] = metric
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    evidence = judge_run(load_run(folder)).primary.evidence
+    assert evidence.delta_pct == pytest.approx(3.0, abs=0.1)
+
+
+def abba(first: float, second: float, order: str = "ABBA") -> list[dict[str, object]]:
+    rates = {"A": first, "B": second}
+    return [{"arm": arm, "ops": rates[arm], "seconds": 1.0} for arm in order]
+
+
+def test_interrupted_slices_and_drift_do_not_move_a_process():
+    generator = np.random.default_rng(4)
+    pieces = []
+    for group in range(400):
+        order = ("ABBA", "BAAB")[group % 2]
+        speed = 1e6 * (1.0 + 0.001 * group)
+        part = abba(speed, speed * 0.995, order)
+        for piece in part:
+            piece["seconds"] = float(np.exp(generator.normal(0, 0.01)))
+            if generator.random() < 0.05:
+                piece["seconds"] *= 3.0  # something else ran
+        pieces += part
+    rates = process_rates(pieces, "A", "B")
+    assert rates is not None
+    assert rates[1] / rates[0] == pytest.approx(0.995, abs=0.001)
+
+
+def test_groups_that_are_not_whole_are_left_out():
+    assert process_rates(abba(2.0, 4.0)[:3], "A", "B") is None
+    assert process_rates(abba(2.0, 4.0, "AABB"), "A", "B") is None
+    assert process_rates(abba(0.0, 4.0), "A", "B") is None
+    assert process_rates(abba(2.0, 4.0, "BAAB"), "A", "B") == pytest.approx((2.0, 4.0))
 
 
 def test_slices_without_an_aa_part_are_invalid(tmp_path):

@@ -4,6 +4,7 @@
 #include "harness/hakbench/clock.hpp"
 #include "harness/hakbench/failure.hpp"
 #include "harness/hakbench/record.hpp"
+#include "harness/hakbench/slices.hpp"
 #include "harness/hakbench/team.hpp"
 
 namespace hakbench {
@@ -27,6 +28,15 @@ void run_passes(const Options& options, const Steps& steps, Team& team, Outcome&
   } while (static_cast<double>(outcome.run_ns) < enough_ns);
 }
 
+/// Both settings of --slices in turns.
+bool run_slices(const Options& options, const Steps& steps, Team& team, Outcome& outcome) {
+  const SlicePlan plan(options.slices());
+  Slices slices(plan);
+  slices.run(options, steps, team, options.slices_seconds(), outcome);
+  outcome.resident = read_resident();
+  return write_record(options, outcome, steps, &slices);
+}
+
 int run(const Options& options) {
   set_workload_name(options.workload().name);
   Outcome outcome;
@@ -37,9 +47,11 @@ int run(const Options& options) {
 
   const std::uint64_t start = now_ns();
   const Steps steps = build_workload({options, inspection});
-  Team team(options.threads(), steps);
+  const bool sliced = !options.slices().empty();
+  Team team(options.threads(), steps, sliced ? Slices::flush_own_front : nullptr);
   outcome.setup_ns = now_ns() - start;
 
+  if (sliced) return run_slices(options, steps, team, outcome) ? 0 : kExitOutput;
   run_passes(options, steps, team, outcome);
   outcome.resident = read_resident();
   outcome.ns_per_tick = scale.nanoseconds_per_tick();
@@ -49,7 +61,8 @@ int run(const Options& options) {
 int usage(int fd, int code) {
   Text text(fd);
   text << "usage: hakbench WORKLOAD [--PARAMETER VALUE ...] [--seed N] [--min-seconds S] [--verify]"
-          " [--latency]\n       hakbench list [--json]\n";
+          " [--latency]\n                [--slices A:BOX=VALUE/B:BOX=VALUE [--slices-seconds S]]\n"
+          "       hakbench list [--json]\n";
   text.flush();
   return code;
 }

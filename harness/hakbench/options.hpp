@@ -33,6 +33,14 @@ class Options {
   const char* file() const { return file_; }
   void set_file(const char* file) { file_ = file; }
 
+  /// Text of --slices; empty: the plain run of one setting.
+  std::string_view slices() const { return slices_; }
+  void set_slices(std::string_view text) { slices_ = text; }
+
+  /// In slices mode: for how long slices are taken.
+  double slices_seconds() const { return slices_seconds_; }
+  void set_slices_seconds(double seconds) { slices_seconds_ = seconds; }
+
   double min_seconds() const { return min_seconds_; }
 
   void set(std::string_view name, std::uint64_t value);
@@ -47,6 +55,8 @@ class Options {
   std::array<std::uint64_t, kMost> values_{};
   const char* file_ = nullptr;
   double min_seconds_ = 1.0;
+  std::string_view slices_;
+  double slices_seconds_ = 10;
 };
 
 /// Parses the arguments behind the workload's name. What is wrong with them goes to stderr as one

@@ -86,8 +86,13 @@ class Parser {
     const std::size_t equals = argument.find('=');
     const std::string_view name = first_of(argument, equals);
     const bool attached = equals != std::string_view::npos;
-    if (name == "min-seconds") {
-      seconds(attached ? behind(argument, equals) : value_of(name));
+    if (name == "min-seconds" || name == "slices-seconds") {
+      const double value = seconds(name, attached ? behind(argument, equals) : value_of(name));
+      name == "min-seconds" ? options_.set_min_seconds(value) : options_.set_slices_seconds(value);
+      return;
+    }
+    if (name == "slices") {
+      options_.set_slices(attached ? behind(argument, equals) : value_of(name));
       return;
     }
     if (name == "file" && workload_.reads_file) {
@@ -147,17 +152,17 @@ class Parser {
     options_.set(parameter.name, value);
   }
 
-  void seconds(std::string_view text) {
+  double seconds(std::string_view name, std::string_view text) const {
     double value = 0;
     if (!parse_seconds(text, value)) {
-      refuse("--min-seconds ", text, " is not a number of seconds between 0 and 86400");
+      refuse("--", name, " ", text, " is not a number of seconds between 0 and 86400");
     }
-    options_.set_min_seconds(value);
+    return value;
   }
 
   [[noreturn]] void unknown(std::string_view name) const {
     Nearest nearest(name);
-    nearest.offer("min-seconds");
+    for (const char* option : {"min-seconds", "slices", "slices-seconds"}) nearest.offer(option);
     for (const Parameter& parameter : workload_.parameters) nearest.offer(parameter.name);
     for (const Parameter& parameter : kCommonParameters) nearest.offer(parameter.name);
     refuse(workload_.name, " has no parameter --", name, "; the nearest is --", nearest.best());
@@ -166,6 +171,9 @@ class Parser {
   /// What one parameter says about another.
   void settle() {
     if (workload_.reads_file) settle_file();
+    if (!options_.slices().empty() && options_["latency"] != 0) {
+      refuse("--latency does not go with --slices: one histogram holds both sides");
+    }
     if (options_["size"] != 0) {
       options_.set("min", options_["size"]);
       options_.set("max", options_["size"]);

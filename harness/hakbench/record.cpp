@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "harness/hakbench/slices.hpp"
+
 namespace hakbench {
 
 namespace {
@@ -127,12 +129,16 @@ void write_catalogue_table(Text& text) {
   }
   text << "every workload:\n";
   write_parameters_table(text, kCommonParameters);
-  text << "  --min-seconds least time of the measured region (1.0)\n";
+  text << "  --min-seconds least time of the measured region (1.0)\n"
+          "  --slices      two settings of live boxes in turns: "
+          "NAME:BOX=VALUE,.../NAME:BOX=VALUE,...\n"
+          "  --slices-seconds how long slices are taken, each of --min-seconds (10)\n";
 }
 
 }  // namespace
 
-bool write_record(const Options& options, const Outcome& outcome, const Steps& steps) {
+bool write_record(const Options& options, const Outcome& outcome, const Steps& steps,
+                  const Slices* slices) {
   Text text(STDOUT_FILENO);
   text << "{\"hakbench\": 1, \"workload\": ";
   text.quoted(options.workload().name) << ", ";
@@ -146,7 +152,9 @@ bool write_record(const Options& options, const Outcome& outcome, const Steps& s
   text.hex(outcome.checksum, 16) << "\", \"details\": {";
   steps.describe(steps.workload, text);
   text << "}, \"malloc_library\": ";
-  text.quoted(malloc_library()) << "}\n";
+  text.quoted(malloc_library());
+  if (slices != nullptr) slices->write(text);
+  text << "}\n";
   return text.flush();
 }
 

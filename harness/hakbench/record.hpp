@@ -20,8 +20,11 @@ struct Outcome {
   Resident resident{};
 };
 
-/// Writes the record to stdout. False where that fails.
-bool write_record(const Options& options, const Outcome& outcome, const Steps& steps);
+class Slices;
+
+/// Writes the record to stdout, with the slices where it is a run of such. False where that fails.
+bool write_record(const Options& options, const Outcome& outcome, const Steps& steps,
+                  const Slices* slices = nullptr);
 
 /// Writes the catalogue to stdout, as a table or as JSON. False where that fails.
 bool write_catalogue(bool json);

@@ -30,8 +30,11 @@ void start_thread(pthread_t* thread, bool detached, void* (*body)(void*), void* 
   pthread_attr_destroy(&attributes);
 }
 
-Team::Team(unsigned threads, const Steps& steps)
-    : steps_(steps), threads_(threads), members_(map_array<Member>(threads)) {
+Team::Team(unsigned threads, const Steps& steps, void (*at_warm_up)())
+    : steps_(steps),
+      at_warm_up_(at_warm_up),
+      threads_(threads),
+      members_(map_array<Member>(threads)) {
   if (threads_ > 1) pthread_barrier_init(&barrier_, nullptr, threads_ + 1);
   for (unsigned index = 0; index < threads_; ++index) {
     members_[index].team = this;
@@ -62,6 +65,7 @@ void* Team::body(void* argument) {
 
 /// A pass as one thread sees it. pass() meets the others as often.
 void Team::act(Member& member) {
+  if (warm_up_ && at_warm_up_ != nullptr) at_warm_up_();
   steps_.prepare(steps_.workload, member.index, warm_up_);
   meet();
   member.start_ns = now_ns();

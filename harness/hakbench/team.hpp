@@ -20,7 +20,8 @@ void start_thread(pthread_t* thread, bool detached, void* (*body)(void*), void* 
 
 class Team {
  public:
-  Team(unsigned threads, const Steps& steps);
+  /// `at_warm_up`, where given, is called by each thread at the start of a pass that warms up.
+  Team(unsigned threads, const Steps& steps, void (*at_warm_up)() = nullptr);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -38,6 +39,7 @@ class Team {
   }
 
   Steps steps_;
+  void (*at_warm_up_)();
   unsigned threads_;
   Member* members_;
   pthread_barrier_t barrier_;

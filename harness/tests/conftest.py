@@ -79,7 +79,8 @@ class Hak:
         }
 
     def experiment(self, *command: object, **changes: Any) -> Path:
-        """Writes an experiment of glibc against glibc on a program; `changes` replace keys."""
+        """Writes an experiment of glibc against glibc on a program; `changes` replace keys, and
+        remove them where they are None."""
         content: dict[str, Any] = {
             "phase": "T",
             "title": "t",
@@ -95,6 +96,7 @@ class Hak:
             "void_limits": {"steal_pct": 100, "foreign_load_pct": 100},
         }
         content.update(changes)
+        content = {key: value for key, value in content.items() if value is not None}
         path = self.folder / "experiment.json"
         path.write_text(json.dumps(content, indent=1))
         return path

@@ -51,7 +51,7 @@ def test_help_names_the_exit_codes(hak: Hak) -> None:
         ["run"],
         ["run", "/no/such/file.json"],
         ["run", "x", "--runs", "0"],
-        ["run", "x", "--mode", "slices"],
+        ["run", "x", "--mode", "slice"],
         ["run", "x", "--gate", "go"],
         ["run", "--resume", "x", "--runs", "3"],
         ["boxes", "--json", "--markdown"],

@@ -205,7 +205,20 @@ TEST(Experiment, ValuesOfABoxAreChecked) {
   expect_refused(json, "values[1]");
   json["values"] = {1, 2};
   json["arms"] = Json::array();
-  expect_refused(json, "arms: give either box and values or arms");
+  expect_refused(json, "arms: give one of box and values, arms, and factors");
+}
+
+TEST(Experiment, FactorsAreChecked) {
+  Json json = valid();
+  json.erase("arms");
+  json["factors"] = {{"HAKMEM_REFILL_BATCH", {16}}};
+  expect_refused(json, "factors.HAKMEM_REFILL_BATCH");
+  json["factors"] = {{"HAKMEM_REFILL_BATCH", {16, 9999}}};
+  expect_refused(json, "factors.HAKMEM_REFILL_BATCH[1]: \"9999\" is not a value");
+  json["factors"] = {{"HAKMEM_REFIL_BATCH", {16, 32}}};
+  expect_refused(json, "unknown box; nearest is \"HAKMEM_REFILL_BATCH\"");
+  json["factors"] = Json::array();
+  expect_refused(json, "factors: must be an object");
 }
 
 TEST(Experiment, ALibraryThatIsNotBuiltIsMissing) {

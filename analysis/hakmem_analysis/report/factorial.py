@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -41,14 +42,51 @@ def find_square(plan: Plan) -> tuple[str, str, tuple[Arm, Arm, Arm, Arm]] | None
     return varying[0], varying[1], picked
 
 
-def factorial(run: Run, selection: Selection) -> Json | None:
-    """Rows of the section for the primary cell; None where the arms are no square or fewer than two
-    blocks have all four."""
-    square = find_square(run.plan)
-    if square is None:
-        return None
-    first, second, arms = square
-    values = table(selection, run.plan.primary.name, run.plan.metric)
+@dataclass(frozen=True)
+class CellEffects:
+    """The 2×2 of one cell: the effects over the blocks that have all four arms."""
+
+    cell: str
+    blocks: int
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True)
+class Square:
+    """Two variables, each with two values, in every cell with at least two whole blocks; the primary
+    cell first."""
+
+    first: str
+    second: str
+    cells: tuple[CellEffects, ...]
+
+    def to_json(self) -> Json:
+        """As `factorial` in verdict.json."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "cells": [
+                {
+                    "cell": item.cell,
+                    "n": item.blocks,
+                    "effects": {
+                        effect.name: {
+                            "delta_pct": percent(effect.mean),
+                            "ci95_pct": [percent(effect.low), percent(effect.high)],
+                            "p_value": effect.p_value,
+                        }
+                        for effect in item.effects
+                    },
+                }
+                for item in self.cells
+            ],
+        }
+
+
+def _cell_effects(
+    run: Run, selection: Selection, cell: str, arms: tuple[Arm, ...]
+) -> CellEffects | None:
+    values = table(selection, cell, run.plan.metric)
     if any(arm.name not in values.columns for arm in arms):
         return None
     complete = values[[arm.name for arm in arms]].dropna()
@@ -57,20 +95,47 @@ def factorial(run: Run, selection: Selection) -> Json | None:
         return None
     logs = run.plan.sign * np.log(complete.to_numpy(dtype=float))
     effects = two_by_two(logs[:, 0], logs[:, 1], logs[:, 2], logs[:, 3])
+    return CellEffects(cell, len(complete), tuple(effects))
+
+
+def square_of(run: Run, selection: Selection) -> Square | None:
+    """None where the arms are no square, or the primary cell has fewer than two whole blocks."""
+    found = find_square(run.plan)
+    if found is None:
+        return None
+    first, second, arms = found
+    names = [cell.name for cell in sorted(run.plan.cells, key=lambda cell: not cell.is_primary)]
+    items = [_cell_effects(run, selection, name, arms) for name in names]
+    if items[0] is None:
+        return None
+    return Square(first, second, tuple(item for item in items if item is not None))
+
+
+def factorial(square: Square | None) -> Json | None:
+    """Rows of the report's section; None where there is no square."""
+    if square is None:
+        return None
     labels = {
-        "first": f"`{first}` alone",
-        "second": f"`{second}` alone",
+        "first": f"`{square.first}` alone",
+        "second": f"`{square.second}` alone",
         "both": "both",
         "interaction": "interaction (both beyond the sum of each)",
     }
-    rows = [_row(labels[effect.name], effect, len(complete)) for effect in effects]
+    rows = [
+        _row(item.cell, labels[effect.name], effect, item.blocks)
+        for item in square.cells
+        for effect in item.effects
+    ]
     intro = "Effects against the arm with neither change, within blocks; positive is better."
-    return {"intro": intro, "rows": rows, "text": _reading(effects[3])}
+    reading = _reading(square.cells[0].effects[3])
+    if len(square.cells) > 1:
+        reading = f"In `{square.cells[0].cell}`: {reading} The other cells stand uncorrected."
+    return {"intro": intro, "rows": rows, "text": reading}
 
 
-def _row(label: str, effect: Effect, blocks: int) -> list[str]:
+def _row(cell: str, label: str, effect: Effect, blocks: int) -> list[str]:
     ends = (percent(effect.low), percent(effect.high))
-    return [label, f"{signed(percent(effect.mean))} %", f"{span(ends)} %", str(blocks)]
+    return [cell, label, f"{signed(percent(effect.mean))} %", f"{span(ends)} %", str(blocks)]
 
 
 def _reading(interaction: Effect) -> str:

@@ -23,7 +23,7 @@ from ..verdict import Verdict, judge_run, look_text, verdict_json
 from . import extras, primary, tables
 from .builds import builds
 from .environment import environment
-from .factorial import factorial
+from .factorial import factorial, square_of
 from .plots import ForestRow, Series, distribution_plot, forest_plot, interval_plot, runs_plot
 from .style import save
 
@@ -79,6 +79,7 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
     titles = [tables.arm_title(plan.baseline, plan.box), tables.arm_title(item.treatment, plan.box)]
     figures = _run_figures(run, selection, verdict)
     default = extras.default_of(run)
+    square = square_of(run, selection)
     context = _common(verdict, titles, plan.hypothesis, plan.forecast, figures)
     values = (item.pair.first, item.pair.second)
     stats = (item.baseline_stats, item.treatment_stats)
@@ -97,7 +98,7 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
         notices=[str(notice) for notice in _notices(run, verdict)],
         references=tables.references(verdict, run, selection),
         builds=builds(verdict, run),
-        factorial=factorial(run, selection),
+        factorial=factorial(square),
         proof=tables.proof(verdict, run),
         mechanism=extras.mechanism(run.path),
         counters=counter_table(_primary_samples(selection, item.cell.name), arm_names),
@@ -109,6 +110,8 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
         environment=environment(run),
     )
     record = verdict_json(verdict, plan.baseline.name, plan.box, plan.values)
+    if square is not None:
+        record["factorial"] = square.to_json()
     return Report(verdict, render(context), record, figures)
 
 
