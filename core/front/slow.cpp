@@ -145,7 +145,11 @@ void* malloc_slow(std::size_t size) {
   if (size <= kLargestSmall) {
     if constexpr (!kGuarded) {
       Front& front = *this_front;
-      if (void* p = pop(front, class_for(front, size))) return p;
+      const unsigned cls = class_for(front, size);
+      // Blocks of C7 in a bin are foreign ones on their way home, and begin with a header.
+      if (cls != kC7UltraClass) {
+        if (void* p = pop(front, cls)) return p;
+      }
     }
     void* p = small_alloc([size](Front& front) { return class_for(front, size); });
     return HAK_LIKELY(p != nullptr) ? p : out_of_memory(size);
