@@ -191,7 +191,7 @@ void statistics_at_exit() {
 
 void watch_signals() {
   // After abort() no destructor runs; the handler returns, and abort() goes on.
-  if (sealed.stats_format != 0) handle(SIGABRT, SA_RESETHAND);
+  if (sealed.stats_format != 0) handle(SIGABRT, static_cast<int>(SA_RESETHAND));
   if (sealed.stats_format != 0 && sealed.stats_signal != 0) {
     handle(sealed.stats_signal, SA_RESTART);
   }
