@@ -58,7 +58,7 @@ def test_run_builds_the_products_and_the_observing_libraries(machine: Sandbox) -
 
 
 def test_any_other_word_goes_to_the_program(machine: Sandbox) -> None:
-    assert "arguments: [layout] [x]" in machine.hak("layout", "x").stdout
+    assert "arguments: [history] [x]" in machine.hak("history", "x").stdout
 
 
 def test_it_can_be_called_through_a_link(machine: Sandbox) -> None:
