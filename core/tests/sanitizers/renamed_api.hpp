@@ -25,6 +25,7 @@ void* hakt_calloc(std::size_t count, std::size_t size);
 void* hakt_realloc(void* p, std::size_t size);
 int hakt_posix_memalign(void** out, std::size_t alignment, std::size_t size);
 int hakt_malloc_trim(std::size_t pad);
+std::size_t hakt_malloc_usable_size(void* p);
 }
 
 #define malloc hakt_malloc
