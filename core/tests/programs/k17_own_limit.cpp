@@ -54,7 +54,9 @@ void life_goes_on() {
   void* mapping = mmap(nullptr, 50 * kMiB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(mapping != MAP_FAILED);
   CHECK(munmap(mapping, 50 * kMiB) == 0);
-  CHECK(malloc(opaque(std::size_t{kLimit})) == nullptr && errno == ENOMEM);
+  rlimit limit;
+  CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
+  CHECK(malloc(opaque(std::size_t{limit.rlim_cur})) == nullptr && errno == ENOMEM);
   for (const std::size_t size : Sizes{100, 3000, 200000, 20 * kMiB}) fill_up(size);
 }
 
