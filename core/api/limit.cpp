@@ -30,17 +30,24 @@ int set_limit(pid_t pid, int resource, const struct rlimit* wanted, struct rlimi
 
 }  // namespace
 
+// The sanitizers' builds give another: their runtime calls setrlimit before it is ready for ours.
+#ifndef HAKMEM_NAME_PREFIX
+#define HAKMEM_NAME_PREFIX ""
+#endif
+
 extern "C" {
 [[gnu::visibility("default")]] int hak_setrlimit(int resource, const struct rlimit* wanted) noexcept
-    __asm__("setrlimit");
+    __asm__(HAKMEM_NAME_PREFIX "setrlimit");
 [[gnu::visibility("default")]] int hak_setrlimit64(int resource,
                                                    const struct rlimit* wanted) noexcept
-    __asm__("setrlimit64");
+    __asm__(HAKMEM_NAME_PREFIX "setrlimit64");
 [[gnu::visibility("default")]] int hak_prlimit(pid_t pid, int resource, const struct rlimit* wanted,
-                                               struct rlimit* old) noexcept __asm__("prlimit");
+                                               struct rlimit* old) noexcept
+    __asm__(HAKMEM_NAME_PREFIX "prlimit");
 [[gnu::visibility("default")]] int hak_prlimit64(pid_t pid, int resource,
                                                  const struct rlimit* wanted,
-                                                 struct rlimit* old) noexcept __asm__("prlimit64");
+                                                 struct rlimit* old) noexcept
+    __asm__(HAKMEM_NAME_PREFIX "prlimit64");
 }
 
 int hak_setrlimit(int resource, const struct rlimit* wanted) noexcept {

@@ -28,6 +28,7 @@ int hakt_malloc_trim(std::size_t pad);
 std::size_t hakt_malloc_usable_size(void* p);
 }
 
+#define HAKMEM_NAME_PREFIX "hakt_"
 #define malloc hakt_malloc
 #define free hakt_free
 #define calloc hakt_calloc
