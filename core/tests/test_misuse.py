@@ -51,7 +51,10 @@ WHEN = [
     "both_by_other_threads",
     "by_realloc",
 ]
-NOTICED = re.compile(r"\Ahakmem: (free|malloc|realloc)\(\): [a-z ,]*: 0x[0-9a-f]+\n\Z")
+# The builds that check every block name its class too.
+NOTICED = re.compile(
+    r"\Ahakmem: (free|malloc|realloc)\(\): [a-z ,]*: 0x[0-9a-f]+( \(small block of class \d+\))?\n\Z"
+)
 
 
 UNSEEN_BY_C7_ULTRA = {"at_once", "after_another", "after_trim", "by_realloc"}
