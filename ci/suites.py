@@ -25,6 +25,8 @@ PYTESTS = {
     "analysis": "analysis/tests",
     "ci": "ci/tests",
 }
+PARALLEL = ("core/tests", "boxes/tests", "analysis/tests")
+"""Folders whose tests neither take the machine's lock nor look at its load."""
 NO_TESTS_COLLECTED = 5
 GOOD_RESULTS = {"OK", "SKIP", "EXPECTEDFAIL"}
 
@@ -142,6 +144,8 @@ def pytest(
         python_for_tests(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rfE", "--tb=short",
         "-m", "slow" if slow else "not slow", f"--junitxml={junit}", ROOT / folder,
     ]
+    if folder in PARALLEL:
+        command += ["-n", str(CPUS)]
     # fmt: on
     status = run(command, log, timeout=timeout, env=environment(build))
     if status == NO_TESTS_COLLECTED:

@@ -39,10 +39,10 @@ DEPCHAIN = Arm(
     {"HAKMEM_C7_ULTRA": "1", "HAKMEM_C7_ULTRA_ALLOC_DEPCHAIN_OPT": "1"},
 )
 LIBRARIES = (PLAIN, Arm("lab", LAB))
-ARMS = (
-    *LIBRARIES,
+MAIN_ARMS = (*LIBRARIES, DEPCHAIN)
+ALL_ARMS = (
+    *MAIN_ARMS,
     C7_ULTRA,
-    DEPCHAIN,
     Arm("lab-c7-headers", LAB, {"HAKMEM_C7_ULTRA": "1", "HAKMEM_C7_ULTRA_HEADER_LIGHT": "0"}),
     Arm("batch-1", STANDARD, {"HAKMEM_REFILL_BATCH": "1"}),
     Arm("batch-256", STANDARD, {"HAKMEM_REFILL_BATCH": "256"}),
@@ -50,6 +50,8 @@ ARMS = (
     Arm("purge-never", STANDARD, {"HAKMEM_PURGE_DELAY": "-1"}),
 )
 """Every library and every variant, and both ends of what the other boxes may be set to."""
+ARMS = ALL_ARMS if BUILD.name == "standard" else MAIN_ARMS
+"""The standard build tries all of them; the others see what their compiler or option changes."""
 
 
 def environment(arm: Arm | None, extra: Mapping[str, str] | None = None) -> dict[str, str]:

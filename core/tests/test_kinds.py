@@ -97,7 +97,7 @@ def test_k10_new_recovers_under_a_limit(arm: Arm, case: str) -> None:
 
 @pytest.mark.parametrize("arm", ARMS, ids=str)
 def test_k13_fork_storm(arm: Arm) -> None:
-    passes(arm, [program("k13_fork"), "300" if arm in LIBRARIES else "100"])
+    passes(arm, [program("k13_fork"), "100" if arm in LIBRARIES else "40"])
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=str)
@@ -105,7 +105,7 @@ def test_k13_fork_storm(arm: Arm) -> None:
 def test_k17_runs_under_a_limit_of_the_address_space(arm: Arm, limit: int) -> None:
     passes(arm, ["/bin/true"], address_space=limit * MIB)
     passes(arm, ["/bin/sh", "-c", "echo $(echo a)"], address_space=limit * MIB)
-    if limit <= 512:
+    if limit <= 128:
         command: list[str | Path] = [program("k18_address_space"), "under_limit"]
         passes(arm, command, env=NO_REPORT, address_space=limit * MIB)
 

@@ -29,6 +29,10 @@ printf '{"format": 1, "decision": "%s", "headline": "fake: %s"}' \\
 """
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: left out unless slow tests are asked for")
+
+
 @dataclass
 class Result:
     """What a `hak` process did, and the folder it wrote, where it wrote one."""

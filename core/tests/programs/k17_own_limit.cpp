@@ -10,7 +10,7 @@
 namespace {
 
 constexpr rlim_t kMiB = 1 << 20;
-constexpr rlim_t kLimit = 512 * kMiB;
+constexpr rlim_t kLimit = 192 * kMiB;
 constexpr rlimit kWanted{kLimit, RLIM_INFINITY};
 constexpr int kBlocks = 4096;
 void* blocks[kBlocks];
