@@ -104,7 +104,8 @@ Exit calibrate_times(RunOptions options, unsigned times, const Places& places) {
 
 Exit calibrate_command(const RunOptions& options, unsigned times, const Places& places) {
   RunOptions run = options;
-  run.yes = true;  // that nothing can differ is the point
+  run.yes = true;      // that nothing can differ is the point
+  run.no_peer = true;  // a third arm would change what stands beside what
   return times == 0 ? calibrate_long(run, places) : calibrate_times(run, times, places);
 }
 

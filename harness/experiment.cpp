@@ -27,7 +27,7 @@ const std::vector<std::string> kKeys = {"phase",         "title",
                                         "void_limits",   "min_seconds",
                                         "until_decided", "looks",
                                         "mode",          "slices",
-                                        "factors"};
+                                        "factors",       "report"};
 
 const std::vector<std::string> kMetrics = {
     "ops_per_s",      "ns_per_op",        "wall_s",       "user_s",       "system_s",
@@ -108,6 +108,12 @@ void read_looks(const Checker& check, const Json& root, Experiment* result) {
   result->declare_sequential();
 }
 
+void read_report(const Checker& check, const Json& root, Experiment* result) {
+  if (const Json* const report = Checker::find(root, "report")) {
+    result->report = check.word("report", *report, {"verdict", "compare"});
+  }
+}
+
 void read_limits(const Checker& check, const Json& root, Experiment* result) {
   const auto number = [&](const char* key, double least, double most, double* value) {
     if (const Json* const found = Checker::find(root, key)) {
@@ -152,11 +158,13 @@ void read_mode(const Checker& check, const Json& root, Experiment* result) {
 }
 
 Json arm_json(const Arm& arm) {
-  return {{"name", arm.name},
-          {"library", arm.library.name},
-          {"path", arm.library.path},
-          {"env", arm.env},
-          {"role", arm.role}};
+  Json json = {{"name", arm.name},
+               {"library", arm.library.name},
+               {"path", arm.library.path},
+               {"env", arm.env},
+               {"role", arm.role}};
+  if (arm.blocks != 0) json["blocks"] = arm.blocks;
+  return json;
 }
 
 Json cell_json(const Cell& cell) {
@@ -169,6 +177,7 @@ Json cell_json(const Cell& cell) {
   }
   json["threads"] = cell.threads;
   json["primary"] = cell.primary;
+  if (cell.runs != 0) json["runs"] = cell.runs;
   return json;
 }
 
@@ -216,6 +225,7 @@ Json Experiment::normalised() const {
     json["slices"] = {
         {"processes", slices_processes}, {"seconds", slices_seconds}, {"slice_ms", slice_ms}};
   }
+  json["report"] = report;
   return json;
 }
 
@@ -231,18 +241,24 @@ Experiment read_experiment(const std::string& file, const Places& places) {
   if (!text) {
     throw Failure(Exit::usage, file + ": cannot read this experiment: " + errno_text(errno));
   }
-  const PlacedJson document = parse_placed(file, *text);
+  return parse_experiment(file, *text, places);
+}
+
+Experiment parse_experiment(const std::string& file, const std::string& text,
+                            const Places& places) {
+  const PlacedJson document = parse_placed(file, text);
   const Checker check(document);
   check.keys("", document.value, kKeys);
   Experiment result;
   result.file = file;
-  result.text = *text;
-  result.sha256 = sha256(*text);
+  result.text = text;
+  result.sha256 = sha256(text);
   read_head(check, document.value, &result);
   read_metric(check, document.value, &result);
   read_seeds(check, document.value, &result);
   read_limits(check, document.value, &result);
   read_mode(check, document.value, &result);
+  read_report(check, document.value, &result);
   read_cells(check, document.value, &result);
   read_arms(check, document.value, places, &result);
   return result;

@@ -18,7 +18,8 @@ struct Arm {
   std::string role;  ///< baseline, treatment or reference
   Library library;
   std::map<std::string, std::string> env;  ///< as the experiment sets it, base_env included
-  BoxValues boxes;  ///< wanted value of every box, defaults included; empty where not hakmem
+  BoxValues boxes;      ///< wanted value of every box, defaults included; empty where not hakmem
+  unsigned blocks = 0;  ///< 0: in all blocks; else in so many blocks of the primary cell only
 };
 
 struct Cell {
@@ -28,6 +29,7 @@ struct Cell {
   std::vector<std::string> command;  ///< of a program; empty for hakbench
   unsigned threads = 1;              ///< 1: pinned to one CPU; more: the whole allowed set
   bool primary = false;
+  unsigned runs = 0;  ///< blocks of this cell, where it takes fewer than the experiment; 0: all
 
   [[nodiscard]] bool program() const { return !command.empty(); }
 };
@@ -62,9 +64,15 @@ struct Experiment {
 
   /// Processes of a block.
   [[nodiscard]] std::size_t block_size() const { return mode == "slices" ? 1 : arms.size(); }
+  bool names_references = false;   ///< the file says which libraries run beside the arms
+  std::string report = "verdict";  ///< verdict: of two arms; compare: a sweep over libraries
 
   /// Makes the run a sequential one; its last look is the most blocks.
   void declare_sequential();
+  /// Blocks of a cell.
+  [[nodiscard]] unsigned runs_of(const Cell& cell) const {
+    return cell.runs != 0 && cell.runs < runs ? cell.runs : runs;
+  }
   /// Every value filled in, as it goes into the manifest.
   [[nodiscard]] Json normalised() const;
   /// Name of the folder below results/.
@@ -78,5 +86,8 @@ Cell shortened(Cell cell, std::uint64_t most_ops);
 /// Reads and checks the file. Throws Failure(usage) with one line that names file, line, place and
 /// the nearest known name; Failure(missing) where a library is not there.
 Experiment read_experiment(const std::string& file, const Places& places);
+
+/// The same for a text that stands in no file yet; `file` names it in messages.
+Experiment parse_experiment(const std::string& file, const std::string& text, const Places& places);
 
 }  // namespace hakmem::harness

@@ -12,6 +12,7 @@ namespace {
 
 using Env = std::map<std::string, std::string>;
 
+constexpr const char* kQuotedPeer = "mimalloc";
 const std::vector<std::string> kRoles = {"baseline", "treatment", "reference"};
 
 /// Value of an environment variable: text, or a whole number for convenience.
@@ -207,6 +208,7 @@ class ArmReader {
   void read_references() {
     const Json* const references = Checker::find(root_, "references");
     if (references == nullptr) return;
+    result_->names_references = true;
     check_.list("references", *references, 0);
     for (std::size_t i = 0; i < references->size(); ++i) {
       const std::string path = child_path("references", i);
@@ -310,6 +312,30 @@ class ArmReader {
 };
 
 }  // namespace
+
+std::string add_quoted_peer(const Places& places, unsigned blocks, Experiment* experiment) {
+  const std::vector<Arm>& arms = experiment->arms;
+  const bool is_wanted = std::any_of(arms.begin(), arms.end(),
+                                     [](const Arm& arm) { return !arm.library.build.empty(); });
+  const bool is_there = std::any_of(arms.begin(), arms.end(), [](const Arm& arm) {
+    return arm.library.name == kQuotedPeer || arm.name == kQuotedPeer;
+  });
+  if (!is_wanted || is_there || experiment->names_references || experiment->report != "verdict" ||
+      experiment->mode == "slices") {
+    return {};
+  }
+  Arm arm;
+  arm.name = kQuotedPeer;
+  arm.role = "reference";
+  arm.blocks = blocks;
+  try {
+    arm.library = find_library(kQuotedPeer, places);
+  } catch (const Failure& failure) {
+    return std::string("no percentage of ") + kQuotedPeer + ": " + failure.what();
+  }
+  experiment->arms.push_back(std::move(arm));
+  return {};
+}
 
 void read_arms(const Checker& check, const Json& root, const Places& places,
                Experiment* experiment) {

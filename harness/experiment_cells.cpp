@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "harness/experiment_parts.hpp"
+#include "harness/files.hpp"
 #include "harness/hakbench/catalogue.hpp"
 #include "harness/text.hpp"
 
@@ -31,6 +32,13 @@ std::vector<std::string> parameter_names(const hakbench::Workload& workload) {
 
 std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// What an axis adds to the name of a cell: " size=64", of a trace its file " sqlite3".
+std::string axis_text(const std::string& name, const Json& value) {
+  if (name != "file") return " " + name + "=" + value_text(value);
+  const std::string file = base_of(value.get<std::string>());
+  return " " + file.substr(0, file.rfind('.'));
 }
 
 /// Checks one value of a parameter and gives it as hakbench wants it.
@@ -115,11 +123,23 @@ void complete(const hakbench::Workload& workload, Cell* cell) {
   }
 }
 
+/// What an entry of either kind may say of its cells beside what they run: "cell" names them,
+/// "runs" gives them fewer blocks.
+void read_common(const Checker& check, const std::string& path, const Json& entry, Cell* cell) {
+  if (const Json* const name = Checker::find(entry, "cell")) {
+    cell->name = check.line(path + ".cell", *name);
+  }
+  if (const Json* const runs = Checker::find(entry, "runs")) {
+    cell->runs = static_cast<unsigned>(check.whole(path + ".runs", *runs, 1, 10000));
+  }
+}
+
 /// All cells of one hakbench entry, named by the parameters that vary.
-std::vector<Cell> expand(const Checker& check, const std::string& path,
+std::vector<Cell> expand(const Checker& check, const std::string& path, const Json& entry,
                          const hakbench::Workload& workload, const Axes& axes, bool all_names) {
   std::vector<Cell> cells(1);
   cells[0].name = cells[0].workload = std::string(workload.name);
+  read_common(check, path, entry, &cells[0]);
   for (std::size_t axis = 0; axis < axes.names.size(); ++axis) {
     std::vector<Cell> next;
     for (const Cell& cell : cells) {
@@ -127,7 +147,7 @@ std::vector<Cell> expand(const Checker& check, const std::string& path,
         Cell& copy = next.emplace_back(cell);
         copy.params[axes.names[axis]] = value;
         if (all_names || axes.values[axis].size() > 1) {
-          copy.name += " " + axes.names[axis] + "=" + value_text(value);
+          copy.name += axis_text(axes.names[axis], value);
         }
       }
     }
@@ -139,7 +159,7 @@ std::vector<Cell> expand(const Checker& check, const std::string& path,
 }
 
 Cell read_program(const Checker& check, const std::string& path, const Json& entry) {
-  check.keys(path, entry, {"name", "command", "metric_from", "threads", "primary"});
+  check.keys(path, entry, {"name", "command", "metric_from", "threads", "primary", "cell", "runs"});
   Cell cell;
   cell.workload = "program";
   const std::string place = path + ".command";
@@ -160,23 +180,25 @@ Cell read_program(const Checker& check, const std::string& path, const Json& ent
     cell.threads = static_cast<unsigned>(check.whole(path + ".threads", *threads, 1, 4096));
   }
   cell.name = cell.command[0].substr(cell.command[0].rfind('/') + 1);
+  read_common(check, path, entry, &cell);
   return cell;
 }
 
 std::vector<Cell> read_entry(const Checker& check, const std::string& path, const Json& entry,
                              bool all_names) {
-  check.keys(path, entry, {"name", "params", "primary", "command", "metric_from", "threads"});
+  check.keys(path, entry,
+             {"name", "params", "primary", "command", "metric_from", "threads", "cell", "runs"});
   const std::string name =
       check.word(path + ".name", check.need(path, entry, "name"), workload_names());
   if (name == "program") return {read_program(check, path, entry)};
-  check.keys(path, entry, {"name", "params", "primary"});
+  check.keys(path, entry, {"name", "params", "primary", "cell", "runs"});
   const hakbench::Workload& workload = *hakbench::find_workload(name);
   const Json* const params = Checker::find(entry, "params");
   if (workload.reads_file && (params == nullptr || !params->contains("file"))) {
     check.fail(path + ".params", name + " needs \"file\", the trace that it replays");
   }
   const Axes axes = read_axes(check, path + ".params", workload, params);
-  return expand(check, path, workload, axes, all_names);
+  return expand(check, path, entry, workload, axes, all_names);
 }
 
 bool has_cell(const std::vector<Cell>& cells, const std::string& name) {

@@ -16,6 +16,11 @@ void read_arms(const Checker& check, const Json& root, const Places& places,
 /// Expands workloads and their lists of parameters into cells, one of them primary.
 void read_cells(const Checker& check, const Json& root, Experiment* experiment);
 
+/// Adds mimalloc as a reference of a few blocks of the primary cell, so that a report can say where
+/// an arm of ours stands against it. Does nothing where the file names its references, an arm is
+/// mimalloc already, or none is ours. Gives why it is not there, "" where nothing is to be said.
+std::string add_quoted_peer(const Places& places, unsigned blocks, Experiment* experiment);
+
 /// True for letters, digits, '.', '_' and '-', not beginning with '.' or '-'.
 bool is_plain_name(const std::string& name);
 

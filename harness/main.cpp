@@ -15,6 +15,7 @@
 #include "harness/build_info.hpp"
 #include "harness/burn_command.hpp"
 #include "harness/calibrate_command.hpp"
+#include "harness/compare_command.hpp"
 #include "harness/doctor.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
@@ -72,6 +73,7 @@ struct Options {
   RunOptions run;
   ProfileOptions profile;
   BurnOptions burn;
+  CompareOptions compare;
   bool clang = false;
   unsigned times = 0;
   bool boxes_json = false, boxes_markdown = false, doctor_json = false;
@@ -132,6 +134,27 @@ void define_burn(CLI::App* burn, BurnOptions* o) {
       ->check(CLI::Range(0.01, 60.0));
 }
 
+void define_compare(CLI::App* compare, Options* options) {
+  RunOptions& run = options->run;
+  CompareOptions& o = options->compare;
+  compare->add_flag("--quick", o.quick, "under 4 minutes: three short blocks");
+  compare->add_flag("--all", o.all, "more workloads, recorded traces, real programs");
+  compare->add_option("--lib", o.libraries, "a further library")->type_name("NAME=PATH");
+  compare->add_option("--only", o.only, "these cells or workloads only")
+      ->type_name("CELL,...")
+      ->delimiter(',');
+  compare->add_option("--runs", o.runs, "blocks, instead of 12")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  compare->add_option("--void-above", o.void_above, "steal or foreign load that voids a block")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0, 100));
+  compare->add_option("--results", run.results, "folder of results")->type_name("DIR");
+  compare->add_option("--resume", run.resume, "go on with a sweep that was stopped")
+      ->type_name("DIR");
+  compare->add_flag("--no-wait", run.no_wait, "refuse where another run holds the machine");
+}
+
 void define_all(CLI::App* app, Options* options) {
   app->footer(kFooter);
   app->require_subcommand(1);
@@ -151,6 +174,8 @@ void define_all(CLI::App* app, Options* options) {
                  &options->profile);
   define_burn(app->add_subcommand("burn", "the HAKMEM_BURN that slows a workload by so much"),
               &options->burn);
+  define_compare(
+      app->add_subcommand("compare", "hakmem against other allocators on many workloads"), options);
   CLI::App* const boxes = app->add_subcommand("boxes", "the optimizations and their defaults");
   auto* const json = boxes->add_flag("--json", options->boxes_json, "for programs");
   boxes->add_flag("--markdown", options->boxes_markdown, "the page docs/boxes.md")->excludes(json);
@@ -208,6 +233,9 @@ int dispatch(int argc, char** argv) {
   const Places places = find_places();
   if (command == "profile") return static_cast<int>(profile_command(options.profile, places));
   if (command == "burn") return static_cast<int>(burn_command(options.burn, places));
+  if (command == "compare" && options.run.resume.empty()) {
+    plan_compare(options.compare, places, &options.run);
+  }
   if (command == "ceiling" && options.run.file.empty() && options.run.resume.empty()) {
     options.run.file =
         places.root + "/experiments/ceiling" + (options.clang ? "_clang" : "") + ".json";

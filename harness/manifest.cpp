@@ -25,6 +25,7 @@ Json arms_json(const Experiment& experiment, Json* missing) {
                     {"sha256", or_null(library.sha256)},
                     {"build_id", or_null(library.build_id)},
                     {"env", arm.env}});
+    if (arm.blocks != 0) list.back()["blocks"] = arm.blocks;
     for (const char* const key : {"profile", "compiler", "flags", "training"}) {
       if (facts.is_object() && facts.contains(key)) list.back()[key] = facts[key];
     }

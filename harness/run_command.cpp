@@ -11,6 +11,7 @@
 #include "harness/count_arms.hpp"
 #include "harness/earlier.hpp"
 #include "harness/environment.hpp"
+#include "harness/experiment_parts.hpp"
 #include "harness/files.hpp"
 #include "harness/machine.hpp"
 #include "harness/machine_lock.hpp"
@@ -30,6 +31,7 @@ constexpr unsigned kQuickRuns = 3;
 constexpr double kQuickSeconds = 0.2;
 constexpr double kQuickSlices = 1.0;
 constexpr std::size_t kEarlierShown = 5;
+constexpr unsigned kQuotedBlocks = 5;  // of the peer whose percentage every report quotes
 constexpr double kReportSeconds = 600;
 constexpr double kEvidenceSeconds = 300;
 
@@ -70,8 +72,9 @@ class RunCommand {
   Exit run() {
     read();
     check_programs(experiment_, places_);
-    const std::vector<std::string> planned = plan_notices(experiment_, plan_);
-    notices_.insert(notices_.begin(), planned.begin(), planned.end());
+    std::vector<std::string> known = plan_notices(experiment_, plan_);
+    known.insert(known.end(), options_.notices.begin(), options_.notices.end());
+    notices_.insert(notices_.begin(), known.begin(), known.end());
     if (options_.quick) {
       notices_.emplace_back("--quick: three short blocks show that it works, not which is better");
     }
@@ -88,7 +91,8 @@ class RunCommand {
       return Exit::interrupted;
     }
     if (options_.no_report) return Exit::ok;
-    if (!options_.quick && !options_.no_code) look_at_code();
+    const bool is_verdict = experiment_.report == "verdict";
+    if (is_verdict && !options_.quick && !options_.no_code) look_at_code();
     return report();
   }
 
@@ -108,7 +112,8 @@ class RunCommand {
                     "do not go with it");
     }
     if (!resumed) {
-      experiment_ = read_experiment(options_.file, places_);
+      experiment_ = options_.text.empty() ? read_experiment(options_.file, places_)
+                                          : parse_experiment(options_.file, options_.text, places_);
       if (options_.until_decided) experiment_.declare_sequential();
       if (experiment_.until_decided && (options_.runs != 0 || options_.quick)) {
         throw Failure(Exit::usage,
@@ -123,6 +128,9 @@ class RunCommand {
         experiment_.min_seconds = kQuickSeconds;
         experiment_.slices_seconds = kQuickSlices;
       }
+      if (options_.no_peer) return;
+      const std::string lack = add_quoted_peer(places_, kQuotedBlocks, &experiment_);
+      if (!lack.empty()) notices_.push_back(lack);
       return;
     }
     folder_.emplace(ResultFolder::open(options_.resume));
@@ -157,6 +165,12 @@ class RunCommand {
     experiment_.min_seconds = plan.value("min_seconds", experiment_.min_seconds);
     experiment_.until_decided = plan.value("until_decided", false);
     if (experiment_.until_decided) experiment_.looks = plan.value("looks", experiment_.looks);
+    for (const Json& arm : manifest_.value("arms", Json::array())) {
+      const unsigned blocks = arm.value("blocks", 0U);
+      if (blocks == 0) continue;
+      const std::string lack = add_quoted_peer(places_, blocks, &experiment_);
+      if (!lack.empty()) throw Failure(Exit::missing, folder_->path() + ": " + lack);
+    }
     const std::string problem = resume_problem(manifest_, experiment_);
     if (!problem.empty()) throw Failure(Exit::usage, folder_->path() + ": " + problem);
     if (!folder_->warning().empty()) say("warning: " + folder_->warning());
@@ -307,13 +321,16 @@ class RunCommand {
     const ToolResult made =
         run_tool(analysis_command(words), analysis_environment(places_), kReportSeconds, true);
     if (caught_signal() != 0) return Exit::interrupted;
-    const Json verdict =
-        Json::parse(read_file(folder_->path() + "/verdict.json").value_or(""), nullptr, false);
-    if (made.status < 0 || !verdict.is_object() || !verdict.contains("decision")) {
+    const bool sweep = experiment_.report == "compare";
+    const std::string file = folder_->path() + (sweep ? "/compare.json" : "/verdict.json");
+    Json verdict = Json::parse(read_file(file).value_or(""), nullptr, false);
+    if (made.status < 0 || !verdict.is_object() ||
+        !verdict.contains(sweep ? "headline" : "decision")) {
       throw Failure(Exit::missing, "the samples are complete, but the analysis gave no verdict" +
                                        (made.error.empty() ? "" : " (" + made.error + ")") +
                                        "; type: hak report " + shell_quoted(folder_->path()));
     }
+    if (sweep) verdict["decision"] = nullptr;  // it describes and decides nothing
     const Json headline = verdict.value("headline", verdict["decision"]);
     std::printf("%s\nreport: %s/report.md\n",
                 headline.is_string() ? headline.get<std::string>().c_str() : "?",

@@ -1,5 +1,7 @@
 #include "harness/schedule.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -43,6 +45,18 @@ std::vector<std::vector<std::size_t>> balanced_orders(std::size_t arms, std::siz
     }
   }
   return orders;
+}
+
+void add_now_and_then(std::vector<std::vector<std::size_t>>* orders, std::size_t arm,
+                      std::size_t count, std::size_t blocks, std::uint64_t seed) {
+  Random random(seed);
+  blocks = std::min(blocks, orders->size());
+  count = std::min(count, blocks);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::size_t>& order = (*orders)[i * blocks / count];
+    const std::size_t slot = random.below(order.size() + 1);
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(slot), arm);
+  }
 }
 
 }  // namespace hakmem::harness

@@ -27,4 +27,8 @@ class Random {
 std::vector<std::vector<std::size_t>> balanced_orders(std::size_t arms, std::size_t blocks,
                                                       std::uint64_t seed);
 
+/// Puts `arm` at a random slot into `count` of the first `blocks` orders, spread evenly over them.
+void add_now_and_then(std::vector<std::vector<std::size_t>>* orders, std::size_t arm,
+                      std::size_t count, std::size_t blocks, std::uint64_t seed);
+
 }  // namespace hakmem::harness

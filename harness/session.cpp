@@ -20,7 +20,7 @@ namespace hakmem::harness {
 
 namespace {
 
-constexpr unsigned kPatience = 3;  // failed blocks in a row before a cell is given up
+constexpr unsigned kPatience = 3;  // failures in a row before an arm is given up in a cell
 
 VoidLimits limits_of(const Experiment& experiment) {
   return {experiment.void_steal_pct, experiment.void_foreign_load_pct};
@@ -55,6 +55,29 @@ void wait_for_calm(const std::vector<int>& cpus, double limit_pct, unsigned void
   }
 }
 
+std::vector<std::vector<std::vector<std::size_t>>> all_orders(const Experiment& experiment) {
+  std::vector<std::vector<std::vector<std::size_t>>> orders;
+  // A process of slices mode holds all arms.
+  const bool sliced = experiment.mode == "slices";
+  const auto steady =
+      sliced
+          ? std::size_t{1}
+          : static_cast<std::size_t>(std::count_if(experiment.arms.begin(), experiment.arms.end(),
+                                                   [](const Arm& arm) { return arm.blocks == 0; }));
+  for (std::size_t i = 0; i < experiment.cells.size(); ++i) {
+    const Cell& cell = experiment.cells[i];
+    const std::uint64_t seed = experiment.order_seed + i;
+    orders.push_back(balanced_orders(steady, experiment.runs_of(cell), seed));
+    for (std::size_t arm = steady; cell.primary && !sliced && arm < experiment.arms.size(); ++arm) {
+      add_now_and_then(&orders.back(), arm, experiment.arms[arm].blocks, first_blocks(experiment),
+                       seed);
+    }
+  }
+  return orders;
+}
+
+bool failed(const Json& sample) { return sample["status"] != "ok"; }
+
 }  // namespace
 
 std::vector<std::string> cell_command(const Cell& cell, const Places& places, std::uint64_t seed,
@@ -83,16 +106,12 @@ Session::Session(const SessionSetup& setup, ResultFolder* folder)
     : setup_(setup),
       folder_(folder),
       environments_(arm_environments(setup.experiment, setup.temporary)),
+      orders_(all_orders(setup.experiment)),
       machine_voids_(setup.experiment.cells.size()),
-      failures_in_a_row_(setup.experiment.cells.size()),
+      failures_in_a_row_(setup.experiment.cells.size(),
+                         std::vector<unsigned>(setup.experiment.arms.size())),
       given_up_(setup.experiment.cells.size()),
-      progress_(setup.experiment.cells.size() * first_blocks(setup.experiment) *
-                    setup.experiment.block_size(),
-                on_terminal()) {
-  for (std::size_t cell = 0; cell < setup.experiment.cells.size(); ++cell) {
-    orders_.push_back(balanced_orders(setup.experiment.block_size(), setup.experiment.runs,
-                                      setup.experiment.order_seed + cell));
-  }
+      progress_(planned_runs(0, first_blocks(setup.experiment)), on_terminal()) {
   remember_checksums();
   if (progress_.terminal() || setup.experiment.until_decided) watch_.emplace(setup.places);
 }
@@ -101,6 +120,7 @@ bool Session::run() {
   Random random(setup_.experiment.order_seed);
   for (unsigned block = 0; block < setup_.experiment.runs; ++block) {
     for (const std::size_t cell : random.permutation(setup_.experiment.cells.size())) {
+      if (block >= setup_.experiment.runs_of(setup_.experiment.cells[cell])) continue;
       if (!run_block(cell, block)) return false;
     }
     const Next next = take_look(block + 1);
@@ -124,7 +144,7 @@ Session::Next Session::take_look(unsigned blocks) {
   progress_.say("hak: look at " + std::to_string(blocks) + " blocks: " + found->decision +
                 (stopped_at_ != 0 ? ", the run ends" : ", the run goes on"));
   if (stopped_at_ != 0) return Next::stop;
-  progress_.add_runs(experiment.cells.size() * (*(look + 1) - blocks) * experiment.block_size());
+  progress_.add_runs(planned_runs(blocks, *(look + 1)));
   return Next::go_on;
 }
 
@@ -133,7 +153,7 @@ BlockState Session::settle(std::size_t cell_index, unsigned block, bool ran) {
   const Cell& cell = experiment.cells[cell_index];
   for (;;) {
     BlockState state = block_state(folder_->samples().all(), cell.name, block,
-                                   experiment.block_size(), limits_of(experiment));
+                                   order_of(cell_index, block).size(), limits_of(experiment));
     if (state.cause.empty() && !state.broken_off) return state;
     const bool machine = !state.cause.empty();
     folder_->samples().void_attempt(cell.name, block, state.attempts,
@@ -147,15 +167,64 @@ BlockState Session::settle(std::size_t cell_index, unsigned block, bool ran) {
   }
 }
 
-void Session::end_block(std::size_t cell_index, const BlockState& state, bool ran) {
-  unsigned& failures = failures_in_a_row_[cell_index];
-  failures = state.failed ? failures + 1 : 0;
+std::size_t Session::planned_runs(std::size_t from, std::size_t to) const {
+  std::size_t runs = 0;
+  for (const auto& cell : orders_) {
+    for (std::size_t block = from; block < std::min(to, cell.size()); ++block) {
+      runs += cell[block].size();
+    }
+  }
+  return runs;
+}
+
+std::vector<std::size_t> Session::order_of(std::size_t cell, unsigned block) const {
+  std::vector<std::size_t> order = orders_[cell][block];
+  std::erase_if(order, [&](std::size_t arm) { return failures_in_a_row_[cell][arm] >= kPatience; });
+  return order;
+}
+
+/// Without it the blocks of a cell say nothing: a sweep needs two libraries, a verdict its baseline
+/// and a treatment.
+bool Session::can_compare(std::size_t cell) const {
+  std::size_t left = 0, baselines = 0, treatments = 0;
+  const std::vector<Arm>& arms = setup_.experiment.arms;
+  for (std::size_t arm = 0; arm < arms.size(); ++arm) {
+    if (failures_in_a_row_[cell][arm] >= kPatience) continue;
+    ++left;
+    if (arms[arm].role == "baseline") ++baselines;
+    if (arms[arm].role == "treatment") ++treatments;
+  }
+  return setup_.experiment.report == "compare" ? left >= 2 : baselines > 0 && treatments > 0;
+}
+
+void Session::count_failures(std::size_t cell_index, unsigned block, const BlockState& state) {
+  const std::string& cell = setup_.experiment.cells[cell_index].name;
+  const std::vector<Arm>& arms = setup_.experiment.arms;
+  const bool sliced = setup_.experiment.mode == "slices";
+  for (const Json& sample : folder_->samples().all()) {
+    if (sample["cell"] != cell || sample["block"] != block || sample["attempt"] != state.attempts) {
+      continue;
+    }
+    for (std::size_t arm = 0; arm < arms.size(); ++arm) {
+      if (!sliced && sample["arm"] != arms[arm].name) continue;
+      unsigned& failures = failures_in_a_row_[cell_index][arm];
+      failures = failed(sample) ? failures + 1 : 0;
+      if (sliced || failures != kPatience) continue;
+      notices_.push_back("the arm " + arms[arm].name + " was given up in the cell " + cell + ": " +
+                         std::to_string(kPatience) + " of its runs in a row failed");
+      progress_.say("hak: " + notices_.back());
+    }
+  }
+}
+
+void Session::end_block(std::size_t cell_index, unsigned block, const BlockState& state, bool ran) {
   if (ran) {
     show_estimate(setup_.experiment.cells[cell_index]);
   } else {
-    progress_.skip_runs(setup_.experiment.block_size());
+    progress_.skip_runs(order_of(cell_index, block).size());
   }
-  if (failures >= kPatience && !given_up_[cell_index]) {
+  count_failures(cell_index, block, state);
+  if (!given_up_[cell_index] && !can_compare(cell_index)) {
     give_up(cell_index, std::to_string(kPatience) + " blocks in a row failed");
   }
 }
@@ -166,7 +235,7 @@ bool Session::run_block(std::size_t cell_index, unsigned block) {
     const BlockState state = settle(cell_index, block, ran);
     if (!ran) machine_voids_[cell_index] += state.machine_voids;
     if (state.complete) {
-      end_block(cell_index, state, ran);
+      end_block(cell_index, block, state, ran);
       return true;
     }
     if (given_up_[cell_index]) return true;
@@ -175,16 +244,16 @@ bool Session::run_block(std::size_t cell_index, unsigned block) {
                               " blocks were void for a machine cause; the machine is too busy");
       return true;
     }
-    if (ran) progress_.add_runs(setup_.experiment.block_size());
+    if (ran) progress_.add_runs(order_of(cell_index, block).size());
     if (!run_attempt(cell_index, block, state.attempts + 1)) return false;
   }
 }
 
 bool Session::run_attempt(std::size_t cell_index, unsigned block, unsigned attempt) {
   const Cell& cell = setup_.experiment.cells[cell_index];
-  const auto& order = orders_[cell_index][block];
+  const std::vector<std::size_t> order = order_of(cell_index, block);
   for (unsigned slot = 0; slot < order.size(); ++slot) {
-    if (!run_one(cell_index, block, slot, attempt)) {
+    if (!run_one(cell_index, order[slot], block, slot, attempt)) {
       folder_->samples().void_attempt(cell.name, block, attempt, kBrokenOff);
       return false;
     }
@@ -194,14 +263,14 @@ bool Session::run_attempt(std::size_t cell_index, unsigned block, unsigned attem
   return true;
 }
 
-bool Session::run_one(std::size_t cell_index, unsigned block, unsigned slot, unsigned attempt) {
+bool Session::run_one(std::size_t cell_index, std::size_t arm_index, unsigned block, unsigned slot,
+                      unsigned attempt) {
   const Experiment& experiment = setup_.experiment;
   const Cell& cell = experiment.cells[cell_index];
-  const std::size_t arm_index = orders_[cell_index][block][slot];
   const Arm& arm = experiment.arms[arm_index];
   if (caught_signal() != 0) return false;
   const bool sliced = experiment.mode == "slices";
-  progress_.begin_run(cell.name, sliced ? kSlicesArm : arm.name, block, experiment.runs);
+  progress_.begin_run(cell.name, sliced ? kSlicesArm : arm.name, block, experiment.runs_of(cell));
   const Position position = {block, slot, setup_.number, attempt,
                              experiment.seeds[block % experiment.seeds.size()]};
   RunRequest request;
@@ -293,8 +362,8 @@ void Session::show_estimate(const Cell& cell) {
                     outcome_text(sample, setup_.experiment.metric));
   }
   progress_.end_block(cell.name + " block " + std::to_string(block.get<unsigned>() + 1) + "/" +
-                      std::to_string(setup_.experiment.runs) + ": " + setup_.experiment.metric +
-                      " " + join(parts, ", "));
+                      std::to_string(setup_.experiment.runs_of(cell)) + ": " +
+                      setup_.experiment.metric + " " + join(parts, ", "));
   if (!progress_.terminal()) return;
   const auto estimates = watch_->estimate(folder_->path());
   const auto found = estimates.find(cell.name);

@@ -46,13 +46,19 @@ class Session {
   bool run_block(std::size_t cell, unsigned block);
   /// Marks what is void or broken off; gives the state that is left.
   BlockState settle(std::size_t cell, unsigned block, bool ran);
-  void end_block(std::size_t cell, const BlockState& state, bool ran);
+  void end_block(std::size_t cell, unsigned block, const BlockState& state, bool ran);
   bool run_attempt(std::size_t cell, unsigned block, unsigned attempt);
-  bool run_one(std::size_t cell, unsigned block, unsigned slot, unsigned attempt);
+  bool run_one(std::size_t cell, std::size_t arm, unsigned block, unsigned slot, unsigned attempt);
   void mark_slices(Json* sample);
   void compare_checksum(const Cell& cell, Json* sample);
   void remember_checksums();
   void give_up(std::size_t cell, const std::string& why);
+  /// Arms that a block runs, by slot: those of its order that were not given up in the cell.
+  [[nodiscard]] std::vector<std::size_t> order_of(std::size_t cell, unsigned block) const;
+  void count_failures(std::size_t cell, unsigned block, const BlockState& state);
+  [[nodiscard]] bool can_compare(std::size_t cell) const;
+  /// Runs of the blocks `from` to `to` - 1 of all cells.
+  [[nodiscard]] std::size_t planned_runs(std::size_t from, std::size_t to) const;
   void show_estimate(const Cell& cell);
   /// What a sequential run does after `blocks` blocks.
   enum class Next { go_on, stop, interrupted };
@@ -62,7 +68,8 @@ class Session {
   ResultFolder* folder_;
   std::vector<std::vector<std::string>> environments_;                    ///< by arm
   std::vector<std::vector<std::vector<std::size_t>>> orders_;             ///< by cell, block, slot
-  std::vector<unsigned> machine_voids_, failures_in_a_row_;               ///< by cell
+  std::vector<unsigned> machine_voids_;                                   ///< by cell
+  std::vector<std::vector<unsigned>> failures_in_a_row_;                  ///< by cell, arm
   std::vector<bool> given_up_;                                            ///< by cell
   std::map<std::string, std::pair<std::string, std::string>> checksums_;  ///< value, first arm
   std::vector<std::string> notices_;

@@ -13,9 +13,12 @@ from . import errors
 
 def _report(args: argparse.Namespace) -> int:
     """hak report: analyses a folder or raw data; heavy imports happen here, not for `watch`."""
+    from .load import load_run
+    from .machines import require_alike
     from .rawdata import load_raw
-    from .report.render import report_of_raw, report_of_run
-    from .verdict import headline
+    from .report.compare import report_of_sweep
+    from .report.render import build_run_report, report_of_raw
+    from .verdict import headline, judge_run
 
     if args.folder is not None and args.folder.is_file() and args.data is None:
         args.folder, args.data = None, args.folder
@@ -28,8 +31,15 @@ def _report(args: argparse.Namespace) -> int:
             made.write(args.out)
         sys.stdout.write(made.text)
     else:
-        made = report_of_run(args.folder, args.force)
+        run = load_run(args.folder)
+        run.warnings += require_alike([run], args.force)
         target = args.out or args.folder
+        if run.plan.report == "compare":
+            sweep = report_of_sweep(run)
+            sweep.write(target)
+            print(f"{sweep.headline}\nreport: {target / 'report.md'}")
+            return errors.OK
+        made = build_run_report(run, judge_run(run))
         made.write(target)
         print(headline(made.verdict))
         print(f"report: {target / 'report.md'}")

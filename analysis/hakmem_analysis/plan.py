@@ -88,6 +88,7 @@ class Plan:
     box: str | None
     values: tuple[Any, Any] | None
     looks: tuple[int, ...] = field(default=())
+    report: str = "verdict"
 
     @property
     def sign(self) -> int:
@@ -244,4 +245,5 @@ def _plan(manifest: Json, where: str) -> Plan:
         box=box,
         values=values,
         looks=looks if is_sequential else (),
+        report=str(experiment.get("report") or "verdict"),
     )

@@ -20,12 +20,14 @@ BUILD = Path(os.environ.get("HAK_BUILD", PROGRAM.parents[1]))
 PROGRAMS = BUILD / "harness" / "tests" / "programs"
 MISBEHAVE = PROGRAMS / "misbehave"
 FAKE = PROGRAMS / "libhakmem_fake.so"
+ABORTING = PROGRAMS / "libaborting.so"
 
 # Stands in for the analysis, so that a test of the harness does not wait for pandas.
 FAKE_ANALYSIS = """#!/bin/sh
 [ "$3" = report ] || exit 0
 printf '{"format": 1, "decision": "%s", "headline": "fake: %s"}' \\
   "${FAKE_DECISION:-GO}" "${FAKE_DECISION:-GO}" > "$4/verdict.json"
+printf '{"format": 1, "headline": "fake sweep"}' > "$4/compare.json"
 """
 
 

@@ -47,6 +47,39 @@ TEST(Schedule, FirstSlotIsNotAlwaysTheSameArm) {
   EXPECT_EQ(first.size(), 2U);
 }
 
+TEST(Schedule, AnArmNowAndThenIsSpreadEvenlyInAnySlot) {
+  std::set<std::size_t> slots;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    auto orders = balanced_orders(2, 10, seed);
+    const auto before = orders;
+    add_now_and_then(&orders, 2, 5, 10, seed);
+    for (std::size_t block = 0; block < orders.size(); ++block) {
+      std::vector<std::size_t>& order = orders[block];
+      const auto found = std::find(order.begin(), order.end(), 2U);
+      ASSERT_EQ(found != order.end(), block % 2 == 0);
+      if (found == order.end()) continue;
+      slots.insert(static_cast<std::size_t>(found - order.begin()));
+      order.erase(found);
+    }
+    ASSERT_EQ(orders, before);
+  }
+  EXPECT_EQ(slots.size(), 3U);
+}
+
+TEST(Schedule, AnArmNowAndThenInFewBlocksIsInAllOfThem) {
+  auto orders = balanced_orders(2, 3, 1);
+  add_now_and_then(&orders, 2, 5, 3, 1);
+  for (const auto& order : orders) EXPECT_EQ(order.size(), 3U);
+}
+
+TEST(Schedule, AnArmNowAndThenKeepsToTheFirstBlocks) {
+  auto orders = balanced_orders(2, 80, 1);
+  add_now_and_then(&orders, 2, 5, 10, 1);
+  for (std::size_t block = 0; block < orders.size(); ++block) {
+    EXPECT_EQ(orders[block].size(), block < 10 && block % 2 == 0 ? 3U : 2U);
+  }
+}
+
 TEST(Random, BelowIsUniformEnough) {
   Random random(7);
   std::vector<int> count(5);

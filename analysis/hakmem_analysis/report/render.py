@@ -14,16 +14,16 @@ from matplotlib.figure import Figure
 from ..blocks import Selection, log_differences, select, table
 from ..counters import counter_table
 from ..files import Json, dump_json, write_text
-from ..load import Run, load_run
-from ..machines import require_alike
+from ..load import Run
 from ..plan import Forecast
 from ..rawdata import RawData, judge_raw
 from ..units import plain
-from ..verdict import Verdict, judge_run, look_text, verdict_json
+from ..verdict import Verdict, look_text, verdict_json
 from . import extras, primary, tables
 from .builds import builds
 from .environment import environment
 from .factorial import factorial, square_of
+from .last_sweep import last_sweep
 from .plots import ForestRow, Series, distribution_plot, forest_plot, interval_plot, runs_plot
 from .style import save
 
@@ -50,6 +50,11 @@ class Report:
 
 
 def render(context: Json) -> str:
+    """The report of one experiment."""
+    return fill("report.md.j2", context)
+
+
+def fill(template: str, context: Json) -> str:
     """The template filled in; a name that the template misses is an error, not a blank."""
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment_ = jinja2.Environment(
@@ -58,18 +63,10 @@ def render(context: Json) -> str:
         autoescape=False,
         keep_trailing_newline=True,
     )
-    text: str = environment_.get_template("report.md.j2").render(context)
+    text: str = environment_.get_template(template).render(context)
     lines = [line.rstrip() for line in text.splitlines()]
     kept = [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]
     return "\n".join(kept).strip() + "\n"
-
-
-def report_of_run(path: str | Path, is_forced: bool = False) -> Report:
-    """Analyses a result folder. Writes nothing. AnalysisError where its sessions are of machines that
-    are not alike, unless `is_forced`."""
-    run = load_run(path)
-    run.warnings += require_alike([run], is_forced)
-    return build_run_report(run, judge_run(run))
 
 
 def build_run_report(run: Run, verdict: Verdict) -> Report:
@@ -168,6 +165,7 @@ def _run_header(run: Run, verdict: Verdict) -> list[tuple[str, str]]:
         ("±%g %% rule" % plan.threshold_pct, primary.rule_text(item)),
         ("Evidence", f"{item.word.text}: {primary.delta_text(item.evidence)}"),
         ("Baseline", primary.reference_text(item)),
+        ("Last sweep", last_sweep(run.path.resolve().parent.parent)),
     ]
     if plan.box is not None and plan.values is not None:
         rows.append(
