@@ -114,6 +114,8 @@ def plan(box: Box, link: Link, experiment: Json, args: argparse.Namespace, known
             {"name": "on", "role": "treatment", "library": str(link.lab), "env": on},
             {"name": "out", "role": "reference", "library": str(link.out)},
         ],
+        # Where hakmem stands against other allocators is asked once, not in every layout.
+        "references": [],
         "workloads": [{**primary, **({"params": params} if params else {}), "primary": True}],
         "runs": args.blocks,
         "order_seed": link.seed,
