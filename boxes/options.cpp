@@ -53,6 +53,24 @@ bool set_stats_signal(const char* value) {
   return true;
 }
 
+/// FILE or FILE:RATE, a mean of 4 KiB to 1 GiB.
+bool set_heap_profile(const char* value) {
+  constexpr std::int64_t kDefaultRate = 512 * 1024;
+  std::size_t n = length(value);
+  std::size_t digits = 0;
+  while (digits < n && value[n - digits - 1] >= '0' && value[n - digits - 1] <= '9') ++digits;
+  std::int64_t rate = kDefaultRate;
+  if (digits > 0 && digits < n && value[n - digits - 1] == ':') {
+    if (!parse_integer(value + n - digits, rate)) return false;
+    n -= digits + 1;
+  }
+  if (n == 0 || n > 200 || rate < 4096 || rate > std::int64_t{1} << 30) return false;
+  sealed.profile_path = value;
+  sealed.profile_path_length = n;
+  sealed.profile_rate = static_cast<std::uint64_t>(rate);
+  return true;
+}
+
 struct Option {
   const char* name;
   bool (*set)(const char* value);
@@ -64,6 +82,8 @@ constexpr Option kOptions[] = {
     {"HAKMEM_STRICT", set_strict, "not 0 or 1; using 0"},
     {"HAKMEM_STATS", set_stats, "not text, json, text:FILE or json:FILE; no statistics"},
     {"HAKMEM_STATS_SIGNAL", set_stats_signal, "not a signal's number from 1 to 64; none"},
+    {"HAKMEM_HEAP_PROFILE", set_heap_profile,
+     "not FILE or FILE:BYTES, 4096 to 1073741824; no profile"},
     {"HAKMEM_LEAK_REPORT", set_leak_report, "not 0 or 1; using 0"},
     {"HAKMEM_OOM_REPORT", set_oom_report, "not 0 or 1; using 1"},
 #ifdef HAKMEM_FAULTS

@@ -30,7 +30,8 @@ namespace hakmem::harness {
 namespace {
 
 constexpr const char* kFooter =
-    "Allocation traces: record [-o FILE] -- COMMAND, trace show FILE [--out DIR].\n"
+    "Allocation traces: record [-o FILE] -- COMMAND, trace show FILE [--out DIR]. Heap profiles: "
+    "heap FILE.\n"
     "Commands of the analysis: report DIR, report FILE, history, candidates, profile-report "
     "DIR, selftest, export,\n"
     "promote BOX --evidence DIR, retire BOX, slices-power.\n"
@@ -51,8 +52,9 @@ constexpr const char* kFooter =
 /// What the analysis owns goes to it as it stands, so that its options are its own.
 bool is_analysis(const std::string& command) {
   for (const char* const known :
-       {"report", "history", "selftest", "export", "trace", "calibrate-report", "calibrate-times",
-        "promote", "retire", "candidates", "profile-report", "layout-report", "slices-power"}) {
+       {"report", "history", "selftest", "export", "trace", "heap", "calibrate-report",
+        "calibrate-times", "promote", "retire", "candidates", "profile-report", "layout-report",
+        "slices-power"}) {
     if (command == known) return true;
   }
   return false;

@@ -204,6 +204,13 @@ def _layout(args: argparse.Namespace) -> int:
     return errors.OK
 
 
+def _heap(args: argparse.Namespace) -> int:
+    from .heap_profile import read_profile, table
+
+    sys.stdout.write(table(read_profile(args.file), args.top))
+    return errors.OK
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hakmem_analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -279,6 +286,10 @@ def _more_commands(commands: Any) -> None:
     trace.add_argument("file", type=Path)
     trace.add_argument("--out", type=Path, metavar="DIR", help="plots of sizes and lifetimes")
     trace.set_defaults(run=_trace)
+    heap = commands.add_parser("heap", help="call sites of the live bytes in a heap profile")
+    heap.add_argument("file", type=Path)
+    heap.add_argument("--top", type=int, default=20, help="so many sites (20)")
+    heap.set_defaults(run=_heap)
 
 
 def _box_commands(commands: Any) -> None:

@@ -34,6 +34,7 @@ void write_report_file() {
 [[gnu::destructor]] void report_at_exit() {
   if (!sealed.ready) return;
   statistics_at_exit();
+  write_heap_profile();
   if (sealed.report_path != nullptr) write_report_file();
 }
 

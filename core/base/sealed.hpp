@@ -39,6 +39,13 @@ struct alignas(kPageSize) Sealed {
   std::uint8_t stats_signal;          ///< HAKMEM_STATS_SIGNAL, or 0
   const char* stats_path;             ///< file of HAKMEM_STATS, or null for stderr
   bool ready;
+  const char* profile_path;  ///< HAKMEM_HEAP_PROFILE: its first profile_path_length bytes
+  std::size_t profile_path_length;
+  std::uint64_t profile_rate;  ///< mean bytes from one sample to the next; 0: no profile
+
+  /// Sizes below it are small, and need no more than a block of their class. 0 before start-up and
+  /// while a heap profile is taken: then every call takes the long way.
+  std::size_t plain_sizes;
   std::uint64_t link_key;  ///< hardened build: links of free lists are stored with it; 0: plain
 };
 

@@ -89,12 +89,17 @@ struct alignas(64) Front {
   std::uint64_t token{};                         ///< owner part of the routes of this front's slabs
   std::uint8_t tiny_codes[kMaxTiny / 16 + 1]{};  ///< route code by ⌈size/16⌉; variant-specific
   // Slow paths.
+  Block* no_block{};               ///< where a heap profile is taken, all tiny_codes lead here
   Slab* with_room[kClassCount]{};  ///< owner's slabs that can give a block, fullest first
   Outbox outboxes[kOutboxes]{};
   std::uint32_t ticks{};
   std::uint32_t sweep{};                      ///< class whose bin is looked at next
   std::uint32_t swept_credit[kClassCount]{};  ///< each bin's credit at the last sweep
   std::uint32_t exit_rounds{};
+  bool takes_sample{};           ///< of the heap profile: what that allocates is not sampled
+  std::uint64_t sample_draws{};  ///< state of the random numbers
+  std::uint64_t
+      bytes_to_sample{};  ///< the next sample is the block that holds this byte; 0: none yet
   C7Array c7{};
   FrontStats stats{};
   std::uint64_t box_uses[boxes::kBoxCount]{};
@@ -102,6 +107,10 @@ struct alignas(64) Front {
   alignas(64) std::atomic<Slab*> queue{};  ///< slabs whose remote list became non-empty
   std::atomic<FrontState> state{};
 };
+
+/// Route code of an always empty bin: malloc's fast path finds nothing.
+inline constexpr std::size_t kNoBlockCode = offsetof(Front, no_block) / 8;
+static_assert(offsetof(Front, no_block) % 8 == 0 && kNoBlockCode <= 0xFF);
 
 /// The calling thread's front; the stub before its first call and after its end. Initial-exec, so
 /// that it costs two instructions, and eight bytes, so that dlopen always finds room.

@@ -131,6 +131,7 @@ void* large_alloc(std::size_t size, std::size_t alignment, Content content) {
 }
 
 void large_free(Slab* record, void* p) {
+  if (HAK_UNLIKELY(sealed.profile_rate != 0)) forget_sample(p);
   // Of two threads that free the run at once, one wins.
   std::uint32_t expected = kRouteLarge;
   if (!route_of(record).compare_exchange_strong(expected, kRouteMeta)) {
@@ -142,6 +143,7 @@ void large_free(Slab* record, void* p) {
 }
 
 bool mapping_free(void* p) {
+  if (HAK_UNLIKELY(sealed.profile_rate != 0)) forget_sample(p);
   if (!direct_free(p)) return false;
   account(0, 0, 1);
   return true;

@@ -139,25 +139,55 @@ void misuse(const char* caller, const char* what, const void* p, unsigned cls) {
   os::fail(line);
 }
 
+namespace {
+
+/// As class_for, of the start-up's choice of classes and not of the front's codes.
+unsigned class_by_size(std::size_t size) {
+  const std::size_t padded = size + kTrailer;
+  return padded <= kMaxTiny ? tiny_code(padded) / 2U : class_of(padded);
+}
+
+bool profiled_and_due(std::size_t size) {
+  return HAK_UNLIKELY(sealed.profile_rate != 0) && sample_due(size);
+}
+
+/// Where a heap profile is taken: a block that is due becomes a sample. What is sampled is a run or
+/// a mapping of its own, whatever its size, so that its free takes the slow path. `cls` of
+/// kClassCount: no class fits.
+void* long_way(std::size_t size, unsigned cls, std::size_t alignment, Content content) {
+  ensure_ready();
+  const bool due = profiled_and_due(size);
+  if (cls != kClassCount && !due) return small_alloc([cls](Front&) { return cls; });
+  void* p = large_alloc(size, alignment, content);
+  if (due && p != nullptr) record_sample(p, size);
+  return p;
+}
+
+/// What malloc_slow leaves: large sizes, the first call, and every call under a heap profile.
+HAK_NOINLINE void* malloc_long_way(std::size_t size) {
+  if (size > PTRDIFF_MAX) return no_memory();
+  ensure_ready();
+  const unsigned cls = size <= kLargestSmall ? class_by_size(size) : kClassCount;
+  void* p = long_way(size, cls, kMinAlignment, Content::any);
+  return p != nullptr ? p : out_of_memory(size);
+}
+
+}  // namespace
+
 /// Mostly for sizes above those of malloc's own map: they too find their block at once, if there is
 /// one in the cache.
 void* malloc_slow(std::size_t size) {
-  if (size <= kLargestSmall) {
-    if constexpr (!kGuarded) {
-      Front& front = *this_front;
-      const unsigned cls = class_for(front, size);
-      // Blocks of C7 in a bin are foreign ones on their way home, and begin with a header.
-      if (cls != kC7UltraClass) {
-        if (void* p = pop(front, cls)) return p;
-      }
+  if (size >= sealed.plain_sizes) return malloc_long_way(size);
+  if constexpr (!kGuarded) {
+    Front& front = *this_front;
+    const unsigned cls = class_for(front, size);
+    // Blocks of C7 in a bin are foreign ones on their way home, and begin with a header.
+    if (cls != kC7UltraClass) {
+      if (void* p = pop(front, cls)) return p;
     }
-    void* p = small_alloc([size](Front& front) { return class_for(front, size); });
-    return HAK_LIKELY(p != nullptr) ? p : out_of_memory(size);
   }
-  if (size > PTRDIFF_MAX) return no_memory();
-  ensure_ready();
-  void* p = large_alloc(size, kMinAlignment, Content::any);
-  return p != nullptr ? p : out_of_memory(size);
+  void* p = small_alloc([size](Front& front) { return class_for(front, size); });
+  return HAK_LIKELY(p != nullptr) ? p : out_of_memory(size);
 }
 
 namespace {
@@ -197,9 +227,9 @@ void credit_expired(std::size_t code) { trim(*this_front, static_cast<unsigned>(
 void* try_aligned(std::size_t alignment, std::size_t size) {
   if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX / 2) return nullptr;
   const unsigned cls = aligned_class_of(size, alignment);
-  if (cls == kClassCount) ensure_ready();
-  void* p = HAK_LIKELY(cls != kClassCount) ? small_alloc([cls](Front&) { return cls; })
-                                           : large_alloc(size, alignment, Content::any);
+  void* p = HAK_LIKELY(size < sealed.plain_sizes && cls != kClassCount)
+                ? small_alloc([cls](Front&) { return cls; })
+                : long_way(size, cls, alignment, Content::any);
   if (HAK_UNLIKELY(p == nullptr)) report_out_of_memory(size);
   return p;
 }
@@ -216,8 +246,7 @@ void* allocate_zeroed(std::size_t size) {
     return p != nullptr ? memset(p, 0, size) : p;
   }
   if (size > PTRDIFF_MAX) return no_memory();
-  ensure_ready();
-  void* p = large_alloc(size, kMinAlignment, Content::zero);
+  void* p = long_way(size, kClassCount, kMinAlignment, Content::zero);
   return p != nullptr ? p : out_of_memory(size);
 }
 
@@ -232,17 +261,45 @@ std::size_t usable_size(const void* p, const char* caller) {
   misuse(caller, "not a pointer of this allocator, or freed", p);
 }
 
+namespace {
+
+// Under a heap profile, realloc is a free and a malloc for it, wherever the block ends up.
+
+void forget(void* p) {
+  if (HAK_UNLIKELY(sealed.profile_rate != 0)) forget_sample(p);
+}
+
+void* resampled(void* p, std::size_t size) {
+  if (profiled_and_due(size)) record_sample(p, size);
+  return p;
+}
+
+/// Forgets the sample first: once the mapping has moved, another thread's may lie in its place.
+void* move_mapping(void* p, std::size_t size, std::size_t usable) {
+  forget(p);
+  void* q = mapping_realloc(p, size);
+  resampled(q != nullptr ? q : p, q != nullptr ? size : usable);
+  return q;
+}
+
+}  // namespace
+
 void* reallocate(void* p, std::size_t size) {
   if (size > PTRDIFF_MAX) return no_memory();
   const std::size_t usable = usable_size(p, "realloc()");
   const bool fits = size <= usable;
-  if (fits && (size >= usable / 2 || usable <= kMinAlignment * 2)) return p;
+  if (fits && HAK_LIKELY(sealed.profile_rate == 0) &&
+      (size >= usable / 2 || usable <= kMinAlignment * 2))
+    return p;
   if (usable > kMaxSmall && size > kMaxSmall) {
     const Place place = arena_find(p);
     if (place.record != nullptr) {
-      if (void* q = large_realloc(place.record, p, size)) return q;
+      if (large_realloc(place.record, p, size) != nullptr) {
+        forget(p);
+        return resampled(p, size);
+      }
     } else if (size > kMaxRunBytes) {
-      void* q = mapping_realloc(p, size);
+      void* q = move_mapping(p, size, usable);
       return q != nullptr ? q : out_of_memory(size);
     }
   }

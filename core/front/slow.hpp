@@ -38,6 +38,20 @@ void* reallocate(void* p, std::size_t size);
 /// One line on stderr, now and then, that says how memory stands. (observe/oom.cpp)
 void report_out_of_memory(std::size_t size);
 
+// The sampling heap profile (observe/heap_profile.cpp); sealed.profile_rate is 0 where there is
+// none.
+/// From here on samples are taken. Loads the unwinder, so libc has to be ready.
+void start_heap_profile();
+/// Writes the samples of live blocks to HAKMEM_HEAP_PROFILE's file, if there is to be one; a line
+/// on stderr when that fails. May be called in a signal's handler.
+void write_heap_profile();
+/// Counts the bytes of a block that is about to be handed out; true when it is to be a sample.
+bool sample_due(std::size_t size);
+/// Takes `block` as a sample, with the calling stack. Only runs and mappings: their frees look for
+/// samples.
+void record_sample(const void* block, std::size_t size);
+void forget_sample(const void* block);  ///< freed; nothing happens when it was not sampled
+
 /// Handlers of the signals that statistics are written at. (observe/statistics.cpp)
 void watch_signals();
 

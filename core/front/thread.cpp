@@ -36,7 +36,11 @@ thread_local bool this_thread_ended [[gnu::tls_model("initial-exec")]];
 void set_up(Front& front, std::size_t index) {
   front.free_mark = sealed.free_mark;
   front.token = std::uint64_t{index + 1} << kTokenShift;
-  for (std::size_t i = 0; i < sizeof front.tiny_codes; ++i) front.tiny_codes[i] = tiny_code(i * 16);
+  front.no_block = &empty_block;
+  for (std::size_t i = 0; i < sizeof front.tiny_codes; ++i) {
+    front.tiny_codes[i] =
+        sealed.profile_rate == 0 ? tiny_code(i * 16) : static_cast<std::uint8_t>(kNoBlockCode);
+  }
   for (unsigned cls = 0; cls < kClassCount; ++cls) {
     front.bins[cls] = {&empty_block, bin_cap(cls), 0, false, 0};
   }
@@ -138,6 +142,7 @@ void start() {
     line.add("hakmem: no address space for a heap; raise RLIMIT_AS\n");
     os::fail(line);
   }
+  if (sealed.profile_rate == 0) sealed.plain_sizes = kLargestSmall + 1;
   sealed.ready = true;
   os::protect_read_only(&sealed, sizeof sealed);
   this_front = make_front();
@@ -171,7 +176,9 @@ void ensure_ready() {
 
 /// A process that never calls malloc still gets what its HAKMEM_ variables ask for.
 [[gnu::constructor]] static void start_when_asked() {
-  if (boxes::any_variable()) ensure_ready();
+  if (!boxes::any_variable()) return;
+  ensure_ready();
+  start_heap_profile();
 }
 
 Front* new_front() {

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "base/sealed.hpp"
+#include "front/slow.hpp"
 #include "observe/balance.hpp"
 #include "observe/json.hpp"
 #include "os/process.hpp"
@@ -153,7 +154,10 @@ void put_statistics(const char* event) {
   storage_taken = false;
 }
 
-void on_signal(int number) { put_statistics(number == SIGABRT ? "abort" : "signal"); }
+void on_signal(int number) {
+  if (sealed.stats_format != 0) put_statistics(number == SIGABRT ? "abort" : "signal");
+  write_heap_profile();
+}
 
 void handle(int number, int flags) {
   struct sigaction now {};
@@ -190,11 +194,10 @@ void statistics_at_exit() {
 }
 
 void watch_signals() {
+  if (sealed.stats_format == 0 && sealed.profile_rate == 0) return;
   // After abort() no destructor runs; the handler returns, and abort() goes on.
-  if (sealed.stats_format != 0) handle(SIGABRT, static_cast<int>(SA_RESETHAND));
-  if (sealed.stats_format != 0 && sealed.stats_signal != 0) {
-    handle(sealed.stats_signal, SA_RESTART);
-  }
+  handle(SIGABRT, static_cast<int>(SA_RESETHAND));
+  if (sealed.stats_signal != 0) handle(sealed.stats_signal, SA_RESTART);
 }
 
 }  // namespace hakmem

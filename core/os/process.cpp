@@ -70,6 +70,28 @@ std::size_t read_file(const char* path, char* buffer, std::size_t capacity) {
   return n > 0 ? static_cast<std::size_t>(n) : 0;
 }
 
+void remove_file(const char* path) {
+  syscall3(SYS_unlinkat, AT_FDCWD, static_cast<long>(address(path)), 0);
+}
+
+bool rename_file(const char* from, const char* to) {
+  return syscall6(SYS_renameat, AT_FDCWD, static_cast<long>(address(from)), AT_FDCWD,
+                  static_cast<long>(address(to)), 0, 0) == 0;
+}
+
+void read_pieces(const char* path, void (*sink)(void*, const char*, std::size_t), void* argument) {
+  const long fd = syscall6(SYS_openat, AT_FDCWD, static_cast<long>(address(path)),
+                           O_RDONLY | O_CLOEXEC, 0, 0, 0);
+  if (fd < 0) return;
+  char piece[1024];
+  for (;;) {
+    const long n = syscall3(SYS_read, fd, static_cast<long>(address(piece)), sizeof piece);
+    if (n <= 0) break;
+    sink(argument, piece, static_cast<std::size_t>(n));
+  }
+  syscall3(SYS_close, fd, 0, 0);
+}
+
 int process_id() { return static_cast<int>(syscall3(SYS_getpid, 0, 0, 0)); }
 
 void futex_wait(void* word, std::uint32_t value) {

@@ -30,6 +30,15 @@ bool append_to_file(const char* path, const char* data, std::size_t size);
 /// Reads up to `capacity` bytes of a (proc) file; gives the count, 0 on failure.
 std::size_t read_file(const char* path, char* buffer, std::size_t capacity);
 
+/// Removes a file; nothing happens when there is none.
+void remove_file(const char* path);
+
+/// Puts `from` in the place of `to`; false when that fails.
+bool rename_file(const char* from, const char* to);
+
+/// Calls sink(argument, data, size) for each piece of a file.
+void read_pieces(const char* path, void (*sink)(void*, const char*, std::size_t), void* argument);
+
 int process_id();
 
 void futex_wait(void* word, std::uint32_t value);
