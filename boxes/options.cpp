@@ -8,9 +8,22 @@ namespace hakmem::boxes {
 
 namespace {
 
+/// A copy of the first `n` characters of a path: programs that set their title write over the
+/// environment. Null for none, and for more than a path can have.
+const char* kept_path(const char* path, std::size_t n) {
+  constexpr std::size_t kLongest = 4096;
+  static char kept[3 * kLongest];  // one each option; untouched pages of .bss cost nothing
+  static std::size_t used;
+  if (n == 0 || n >= kLongest || n >= sizeof kept - used) return nullptr;
+  char* copy = kept + used;
+  for (std::size_t i = 0; i < n; ++i) copy[i] = path[i];
+  used += n + 1;
+  return copy;
+}
+
 bool set_report(const char* value) {
-  sealed.report_path = *value != '\0' ? value : nullptr;
-  return *value != '\0';
+  sealed.report_path = kept_path(value, length(value));
+  return sealed.report_path != nullptr;
 }
 
 /// False when the value is not 0 or 1.
@@ -39,8 +52,11 @@ bool set_stats(const char* value) {
     if (!starts_with(value, kFormats[i])) continue;
     const char* rest = value + length(kFormats[i]);
     if (*rest != '\0' && (*rest != ':' || rest[1] == '\0')) return false;
+    if (*rest == ':') {
+      sealed.stats_path = kept_path(rest + 1, length(rest + 1));
+      if (sealed.stats_path == nullptr) return false;
+    }
     sealed.stats_format = static_cast<std::uint8_t>(i + 1);
-    sealed.stats_path = *rest == ':' ? rest + 1 : nullptr;
     return true;
   }
   return false;
@@ -64,9 +80,9 @@ bool set_heap_profile(const char* value) {
     if (!parse_integer(value + n - digits, rate)) return false;
     n -= digits + 1;
   }
-  if (n == 0 || n > 200 || rate < 4096 || rate > std::int64_t{1} << 30) return false;
-  sealed.profile_path = value;
-  sealed.profile_path_length = n;
+  if (n > 200 || rate < 4096 || rate > std::int64_t{1} << 30) return false;
+  sealed.profile_path = kept_path(value, n);
+  if (sealed.profile_path == nullptr) return false;
   sealed.profile_rate = static_cast<std::uint64_t>(rate);
   return true;
 }
@@ -78,7 +94,7 @@ struct Option {
 };
 
 constexpr Option kOptions[] = {
-    {"HAKMEM_REPORT", set_report, "no file named; no report"},
+    {"HAKMEM_REPORT", set_report, "not the path of a file; no report"},
     {"HAKMEM_STRICT", set_strict, "not 0 or 1; using 0"},
     {"HAKMEM_STATS", set_stats, "not text, json, text:FILE or json:FILE; no statistics"},
     {"HAKMEM_STATS_SIGNAL", set_stats_signal, "not a signal's number from 1 to 64; none"},

@@ -39,8 +39,7 @@ struct alignas(kPageSize) Sealed {
   std::uint8_t stats_signal;          ///< HAKMEM_STATS_SIGNAL, or 0
   const char* stats_path;             ///< file of HAKMEM_STATS, or null for stderr
   bool ready;
-  const char* profile_path;  ///< HAKMEM_HEAP_PROFILE: its first profile_path_length bytes
-  std::size_t profile_path_length;
+  const char* profile_path;    ///< HAKMEM_HEAP_PROFILE without its rate, or null
   std::uint64_t profile_rate;  ///< mean bytes from one sample to the next; 0: no profile
 
   /// Sizes below it are small, and need no more than a block of their class. 0 before start-up and

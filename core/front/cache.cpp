@@ -1,4 +1,5 @@
 // Filling and emptying the front caches.
+#include "base/probes.hpp"
 #include "base/text.hpp"
 #include "boxes/state.hpp"
 #include "front/burn.hpp"
@@ -187,6 +188,7 @@ void* refill(Front& front, unsigned cls) {
   // `hak new box` puts the calls of data and slow boxes here.
   const Chain chain = take_blocks(front, cls, wanted);
   if (chain.count == 0) return nullptr;
+  HAK_PROBE(refill, class_info(cls).block_size, chain.count);
   Bin& bin = front.bins[cls];
   chain.tail->next = bin.head;
   bin.head = chain.head->next;

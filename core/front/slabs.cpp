@@ -1,4 +1,5 @@
 // Slabs of a front: where they come from, the list of those with room, where they go.
+#include "base/probes.hpp"
 #include "front/front.hpp"
 #include "front/guard.hpp"
 #include "front/slow.hpp"
@@ -58,6 +59,7 @@ Slab* adopt_from(Front& from, Front& front, unsigned cls) {
     set_routes(slab, route_for(front, cls));
     list_slab(front, slab);
     ++front.stats.adoptions;
+    HAK_PROBE(adoption, slab->block_size, slab->start);
   }
   release_hold(from);
   return slab;

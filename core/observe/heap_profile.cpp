@@ -192,8 +192,7 @@ using Path = TextBuffer<256>;
 
 /// FILE.PID, and what `end` adds to it.
 void name_file(Path& path, const char* end) {
-  for (std::size_t i = 0; i < sealed.profile_path_length; ++i) path.add(sealed.profile_path[i]);
-  path.add('.').add(os::process_id()).add(end).add('\0');
+  path.add(sealed.profile_path).add('.').add(os::process_id()).add(end).add('\0');
 }
 
 /// Takes the lock, but does not wait for ever: in a signal's handler the interrupted thread may

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/probes.hpp"
 #include "os/memory.hpp"
 
 namespace hakmem {
@@ -286,6 +287,7 @@ std::size_t purge_runs(PurgeRun* runs, std::size_t n) {
                         runs[k].count << kSliceShift);
     purged += done[k] ? runs[k].count : 0;
   }
+  if (n > 0) HAK_PROBE(purge, purged << kSliceShift, n);
   Guard guard(arena_lock());
   for (std::size_t k = 0; k < n; ++k) {
     Arena& arena = *runs[k].arena;

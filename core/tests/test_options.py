@@ -169,3 +169,17 @@ def test_k26_options_are_ignored_in_a_setuid_program(tmp_path: Path) -> None:
         pytest.skip("the folder of temporary files is mounted nosuid")
     assert (setuid.returncode, setuid.stdout, setuid.stderr) == (0, "16\n", "")
     assert not report.exists()
+
+
+@pytest.mark.parametrize("arm", LIBRARIES, ids=str)
+def test_files_are_found_after_the_program_wrote_over_its_environment(
+    arm: Arm, tmp_path: Path
+) -> None:
+    env = {
+        "HAKMEM_REPORT": str(tmp_path / "report"),
+        "HAKMEM_STATS": f"json:{tmp_path / 'stats'}",
+        "HAKMEM_HEAP_PROFILE": f"{tmp_path / 'heap'}:65536",
+    }
+    done = run(arm, [program("title")], env=env, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.stem for path in tmp_path.iterdir()) == ["heap", "report", "stats"]
