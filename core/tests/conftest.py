@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-# They share the reading of machine code with the checks of boxes.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "boxes"))
+# They share the reading of machine code with the checks of boxes, and of heap profiles with the
+# analysis.
+for folder in ("analysis", "boxes"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / folder))
 
 
 def pytest_configure(config: pytest.Config) -> None:
