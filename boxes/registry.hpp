@@ -45,8 +45,17 @@ struct NamedBox {
   Box box;
 };
 
+/// What the allocator need not know stays out of its libraries: text for people.
+constexpr Box stored(Box box) {
+#ifdef HAKMEM_CORE
+  // Not even a relocation.
+  box.unit = box.phase = box.hypothesis = box.expiry = box.brittle = nullptr;
+#endif
+  return box;
+}
+
 inline constexpr NamedBox kBoxes[] = {
-#define HAKMEM_BOX(id, ...) {#id, Box{__VA_ARGS__}},
+#define HAKMEM_BOX(id, ...) {#id, stored(Box{__VA_ARGS__})},
 #include "boxes/boxes.def"
 #undef HAKMEM_BOX
 };
@@ -63,6 +72,12 @@ enum class Id : std::uint8_t {
 #endif
 };
 
-constexpr const Box& box(Id id) { return kBoxes[static_cast<std::size_t>(id)].box; }
+/// What is known of the boxes in HAKMEM_WITHOUT.
+inline constexpr Box kLeftOut{};
+
+constexpr const Box& box(Id id) {
+  const auto i = static_cast<std::size_t>(id);
+  return i < kBoxCount ? kBoxes[i].box : kLeftOut;
+}
 
 }  // namespace hakmem::boxes

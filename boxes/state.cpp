@@ -17,6 +17,18 @@ constexpr const char* kPrefix = "HAKMEM_";
 
 bool is_shape(const Box& box) { return box.kind == Kind::shape || box.kind == Kind::boot; }
 
+/// What needs a library, or a variant in it, of its own.
+bool is_built_in(const Box& box) { return is_shape(box) || !is_here(box); }
+
+bool any_refused() {
+  for (std::size_t i = 0; i < kBoxCount; ++i) {
+    if (is_built_in(kBoxes[i].box) && sealed.box_value[i] != kBoxes[i].box.default_value) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Says what is wrong; ends the process under HAKMEM_STRICT=1.
 void complain(Line& line) {
   line.add('\n');
@@ -72,11 +84,11 @@ const char* nearest_name(const char* name, std::size_t n) {
 }
 
 /// Whether this build has the box. (The debug build has what is guarded in the hardened one.)
-bool is_here(const Box& box) { return kGuarded || *box.profile == '\0'; }
+bool is_in_profile(const Box& box) { return kGuarded || *box.profile == '\0'; }
 
 void set_box(std::size_t i, const char* text) {
   const Box& box = kBoxes[i].box;
-  if (!is_here(box)) {
+  if (!is_in_profile(box)) {
     Line line;
     line.add("hakmem: ").add(box.env).add(" needs the build profile ").add(box.profile);
     line.add("; using ").add(box.default_value);
@@ -185,8 +197,8 @@ void read_environment(bool has_variants) {
     if (starts_with(*entry, kPrefix)) read_variable(*entry);
   }
   check_relations();
-  if (!has_variants && !shapes_match(nullptr, 0)) {
-    refuse_shapes("libhakmem.so has the default shapes only, use libhakmem-lab.so");
+  if (!has_variants && any_refused()) {
+    refuse_shapes("libhakmem.so has no research boxes, use libhakmem-lab.so");
   }
 }
 
@@ -206,7 +218,7 @@ void refuse_shapes(const char* reason) {
   line.add("hakmem:");
   for (std::size_t i = 0; i < kBoxCount; ++i) {
     const Box& box = kBoxes[i].box;
-    if (!is_shape(box) || sealed.box_value[i] == box.default_value) continue;
+    if (!is_built_in(box) || sealed.box_value[i] == box.default_value) continue;
     line.add(' ').add(box.env).add('=').add(sealed.box_value[i]);
     sealed.box_value[i] = box.default_value;
   }

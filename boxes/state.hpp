@@ -8,10 +8,16 @@ namespace hakmem::boxes {
 
 static_assert(kBoxCount <= kMaxBoxes);
 
-/// Effective value; constant after start-up.
+/// Whether this library can set the box: libhakmem.so holds no code of research boxes.
+HAK_INLINE constexpr bool is_here(const Box& box) {
+  return kLab || box.status == Status::default_on;
+}
+
+/// Effective value; constant after start-up, and the default where the box is not here.
 HAK_INLINE std::int64_t value_of(Id id) {
   const auto i = static_cast<std::size_t>(id);
-  return i < kBoxCount ? sealed.box_value[i] : 0;  // the test is of two constants
+  if (i >= kBoxCount) return 0;  // the test is of two constants
+  return is_here(box(id)) ? sealed.box_value[i] : box(id).default_value;
 }
 
 /// Index of the box with this ENV name; kBoxCount when there is none.
@@ -28,7 +34,8 @@ void read_environment(bool has_variants);
 /// True when the effective shape and boot boxes differ from the defaults exactly in `flips`.
 bool shapes_match(const Id* flips, std::size_t count);
 
-/// Resets shape and boot boxes to the default, saying that `reason`. Used when no variant fits.
+/// Resets shape and boot boxes, and those that are not here, to the default, saying that `reason`.
+/// Used when no variant fits.
 void refuse_shapes(const char* reason);
 
 }  // namespace hakmem::boxes

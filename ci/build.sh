@@ -26,7 +26,10 @@ of_this_place() {
 # The shell's own flags stay out, so that a build is the same wherever it is made.
 configure() {
   rm -rf "$dir"
-  set -- "-Dprofile=$profile"
+  case $profile in
+    spacing-8) set -- -Dprofile=standard -Dclass_spacing=8 -Dtests=false -Dresearch=false ;;
+    *) set -- "-Dprofile=$profile" ;;
+  esac
   [ "$profile" = standard ] || set -- "$@" -Dharness=false
   if [ "$profile" = fast-pgo ] || ! pkg-config --exists gtest gmock; then
     set -- "$@" -Dtests=false

@@ -116,6 +116,31 @@ std::string combination_problem(const BoxValues& values) {
   return {};
 }
 
+std::string missing_variant(const BoxValues& values) {
+  using boxes::Id;
+  std::vector<std::size_t> flipped;
+  std::vector<std::string> settings;
+  for (std::size_t i = 0; i < boxes::kBoxCount; ++i) {
+    const Box& box = kBoxes[i].box;
+    const auto found = values.find(box.env);
+    const bool fixed_code = box.kind == boxes::Kind::shape || box.kind == boxes::Kind::boot;
+    if (!fixed_code || found == values.end() || found->second == box.default_value) continue;
+    flipped.push_back(i);
+    settings.push_back(std::string(box.env) + "=" + std::to_string(found->second));
+  }
+  const auto is = [&](std::vector<Id> flips) {
+    std::vector<std::size_t> wanted;
+    for (const Id id : flips) wanted.push_back(static_cast<std::size_t>(id));
+    std::sort(wanted.begin(), wanted.end());
+    return wanted == flipped;
+  };
+#define HAKMEM_VARIANT_ENTRY(name, ...) \
+  if (is({__VA_ARGS__})) return {};
+#include "core/variants.inc"
+#undef HAKMEM_VARIANT_ENTRY
+  return "this build has no variant for " + join(settings, " with ") + " (see boxes/combos.def)";
+}
+
 Json boxes_json() {
   Json list = Json::array();
   for (const NamedBox& entry : kBoxes) {

@@ -35,6 +35,10 @@ bool is_on(const boxes::Box& box, std::int64_t value);
 /// "" where it is.
 std::string combination_problem(const BoxValues& values);
 
+/// What to say where the lab library of this build has no variant for the values of the shape and
+/// boot boxes, or "" where it has.
+std::string missing_variant(const BoxValues& values);
+
 /// All boxes, each an object with `id` and the fields of boxes::Box; lists for excludes and
 /// requires_ids.
 Json boxes_json();

@@ -272,13 +272,18 @@ class ArmReader {
       arm->boxes[name] = number;
       const bool fixed_code =
           entry->box.kind == boxes::Kind::shape || entry->box.kind == boxes::Kind::boot;
-      if (fixed_code && number != entry->box.default_value && !arm->library.build.empty() &&
-          arm->library.name != "lab") {
+      const bool elsewhere = number != entry->box.default_value && !arm->library.build.empty() &&
+                             arm->library.name != "lab";
+      if (fixed_code && elsewhere) {
         check_.fail(path, name + " is a " + kind_name(entry->box.kind) +
                               " box: only the library \"lab\" has its variant");
       }
+      if (elsewhere && entry->box.status == boxes::Status::research) {
+        check_.fail(path, name + " is a research box: only the library \"lab\" has its code");
+      }
     }
-    const std::string problem = combination_problem(arm->boxes);
+    std::string problem = combination_problem(arm->boxes);
+    if (problem.empty() && arm->library.name == "lab") problem = missing_variant(arm->boxes);
     if (!problem.empty()) check_.fail(path, problem);
   }
 

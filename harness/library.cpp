@@ -28,8 +28,9 @@ constexpr Known kSystem[] = {
 };
 
 /// Builds that may be ranked. observe and debug may not: they count or check on every call.
-constexpr const char* kBuilds[] = {"standard",   "fast",           "fast-pgo", "standard-clang",
-                                   "fast-clang", "fast-pgo-clang", "hardened", "hardened-clang"};
+constexpr const char* kBuilds[] = {"standard",       "fast",           "fast-pgo",
+                                   "standard-clang", "fast-clang",     "fast-pgo-clang",
+                                   "hardened",       "hardened-clang", "spacing-8"};
 
 constexpr std::string_view kClang = "-clang";
 

@@ -23,6 +23,7 @@
 #include "harness/profile_command.hpp"
 #include "harness/record/record_command.hpp"
 #include "harness/run_command.hpp"
+#include "harness/run_many.hpp"
 #include "harness/signals.hpp"
 
 namespace hakmem::harness {
@@ -34,7 +35,7 @@ constexpr const char* kFooter =
     "heap FILE.\n"
     "Commands of the analysis: report DIR, report FILE, history, candidates, profile-report "
     "DIR, selftest, export,\n"
-    "promote BOX --evidence DIR, retire BOX, slices-power.\n"
+    "family DIR... --title T --out DIR, promote BOX --evidence DIR, retire BOX, slices-power.\n"
     "\n"
     "Exit codes:\n"
     "  0    done; for run: a verdict was reached, whatever it says\n"
@@ -54,7 +55,7 @@ bool is_analysis(const std::string& command) {
   for (const char* const known :
        {"report", "history", "selftest", "export", "trace", "heap", "calibrate-report",
         "calibrate-times", "promote", "retire", "candidates", "profile-report", "layout-report",
-        "slices-power"}) {
+        "slices-power", "family"}) {
     if (command == known) return true;
   }
   return false;
@@ -76,6 +77,8 @@ struct Options {
   ProfileOptions profile;
   BurnOptions burn;
   CompareOptions compare;
+  std::vector<std::string> files;
+  bool check = false;
   bool clang = false;
   unsigned times = 0;
   bool boxes_json = false, boxes_markdown = false, doctor_json = false;
@@ -83,7 +86,10 @@ struct Options {
 
 void define_run(CLI::App* run, Options* options) {
   RunOptions& o = options->run;
-  run->add_option("file", o.file, "experiment (experiments/NAME.json)")->type_name("FILE");
+  run->add_option("file", options->files,
+                  "experiments (experiments/NAME.json), one after the other")
+      ->type_name("FILE...");
+  run->add_flag("--check", options->check, "check the files, run nothing");
   run->add_option("--results", o.results, "folder of results (default: results/ of the repository)")
       ->type_name("DIR");
   run->add_option("--runs", o.runs, "blocks, instead of the experiment's")
@@ -235,6 +241,20 @@ int dispatch(int argc, char** argv) {
   const Places places = find_places();
   if (command == "profile") return static_cast<int>(profile_command(options.profile, places));
   if (command == "burn") return static_cast<int>(burn_command(options.burn, places));
+  if (options.check) {
+    if (options.files.empty()) throw Failure(Exit::usage, "run --check needs an experiment file");
+    return static_cast<int>(check_experiments(options.files, places));
+  }
+  if (options.files.size() > 1 && command != "run") {
+    throw Failure(Exit::usage, command + " takes one experiment");
+  }
+  if (options.files.size() > 1) {
+    if (!options.run.resume.empty()) {
+      throw Failure(Exit::usage, "--resume goes on with one run; name one experiment or none");
+    }
+    return static_cast<int>(run_experiments(options.run, options.files, places));
+  }
+  if (!options.files.empty()) options.run.file = options.files.front();
   if (command == "compare" && options.run.resume.empty()) {
     plan_compare(options.compare, places, &options.run);
   }

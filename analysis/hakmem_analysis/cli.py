@@ -211,6 +211,13 @@ def _heap(args: argparse.Namespace) -> int:
     return errors.OK
 
 
+def _family(args: argparse.Namespace) -> int:
+    from .report.family import write_family
+
+    print(f"page: {write_family(args.folders, args.title, args.out)}")
+    return errors.OK
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hakmem_analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -241,6 +248,11 @@ def _more_commands(commands: Any) -> None:
     history.add_argument("--verdict", help="only this verdict, for example NO-GO")
     history.add_argument("--json", action="store_true", help="for programs")
     history.set_defaults(run=_history)
+    family = commands.add_parser("family", help="one page and one plot of several results")
+    family.add_argument("folders", nargs="+", type=Path, help="results/PHASE/RUN")
+    family.add_argument("--title", required=True)
+    family.add_argument("--out", type=Path, required=True, help="folder of the page")
+    family.set_defaults(run=_family)
     selftest = commands.add_parser("selftest", help="error rates and power by simulation")
     selftest.add_argument("--reps", type=int, default=20000, help="experiments a row (20000)")
     selftest.add_argument("--out", type=Path, help="write the table here too")

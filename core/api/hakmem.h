@@ -27,6 +27,16 @@ size_t hakmem_report(char* buffer, size_t capacity);
  */
 size_t hakmem_statistics(int json, char* buffer, size_t capacity);
 
+/**
+ * The functions that serve malloc and free in this process, past what comes before them: in
+ * libhakmem-lab.so the entry jump. For measurements; blocks of both ways are the same.
+ */
+struct hakmem_calls {
+  void* (*malloc)(size_t);
+  void (*free)(void*);
+};
+void hakmem_direct_calls(struct hakmem_calls* calls);
+
 /** Counts, in bytes and blocks. Exact when no other thread runs. */
 struct hakmem_stats {
   uint64_t live_blocks; /* with the program, or in front caches */

@@ -1,6 +1,7 @@
 // hakmem.h, mallinfo and friends, and the report at the end of the process.
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/hakmem.h"
@@ -54,6 +55,11 @@ HAK_API int hakmem_box_state(const char* env, int64_t* value) {
   if (i == boxes::kBoxCount) return -1;
   *value = sealed.box_value[i];
   return 0;
+}
+
+HAK_API void hakmem_direct_calls(hakmem_calls* calls) {
+  ensure_ready();
+  *calls = kLab ? hakmem_calls{sealed.entry_malloc, sealed.entry_free} : hakmem_calls{malloc, free};
 }
 
 HAK_API size_t hakmem_report(char* buffer, size_t capacity) {

@@ -8,7 +8,16 @@
 namespace hakmem {
 
 /// The order in which locks may be taken. (The idea of an enum for it is jemalloc's witness.h.)
-enum class Rank : std::uint8_t { init, shared_front, fronts, arena, direct_map, samples, count };
+enum class Rank : std::uint8_t {
+  init,
+  shared_front,
+  fronts,
+  slab_tree,
+  arena,
+  direct_map,
+  samples,
+  count
+};
 
 /// A futex lock of four bytes: 0 free, 1 held, 2 held with waiters. Constant-initialised; a child
 /// of fork resets it.

@@ -14,7 +14,16 @@ inline constexpr std::size_t kMaxSmall = 32 * 1024;  ///< largest size served fr
 inline constexpr std::size_t kMaxTiny = 1024;        ///< largest size the front's own map covers
 inline constexpr std::size_t kLargestSmall = kMaxSmall - kTrailer;  ///< the same as callers ask
 inline constexpr std::size_t kLargestTiny = kMaxTiny - kTrailer;
-inline constexpr unsigned kRegularClasses = 40;
+
+/// Classes per doubling above 128 bytes: a build option (class_spacing), 4 unless it says 8.
+#ifdef HAKMEM_CLASS_SPACING
+inline constexpr unsigned kPerDoubling = HAKMEM_CLASS_SPACING;
+#else
+inline constexpr unsigned kPerDoubling = 4;
+#endif
+inline constexpr unsigned kSpacingShift = kPerDoubling == 8 ? 3 : 2;
+static_assert(kPerDoubling == 1U << kSpacingShift);
+inline constexpr unsigned kRegularClasses = 8 + 8 * kPerDoubling;
 
 /// Class of the research box c7_ultra: 1024 bytes behind a 16-byte header.
 inline constexpr unsigned kC7UltraClass = kRegularClasses;
@@ -38,8 +47,9 @@ HAK_INLINE constexpr unsigned route_code(unsigned cls) { return cls * 2; }
 HAK_INLINE constexpr unsigned class_of(std::size_t size) {
   if (size <= 128) return size == 0 ? 0 : static_cast<unsigned>((size - 1) / 16);
   const unsigned doubling = static_cast<unsigned>(std::bit_width(size - 1)) - 1;  // 7 for 129…256
-  const unsigned quarter = static_cast<unsigned>((size - 1) >> (doubling - 2)) & 3;
-  return 8 + (doubling - 7) * 4 + quarter;
+  const unsigned part =
+      static_cast<unsigned>((size - 1) >> (doubling - kSpacingShift)) & (kPerDoubling - 1);
+  return 8 + (doubling - 7) * kPerDoubling + part;
 }
 
 /// What a slab of one class looks like.
@@ -55,8 +65,8 @@ namespace detail {
 
 constexpr std::uint32_t regular_size(unsigned cls) {
   if (cls < 8) return (cls + 1) * 16;
-  const unsigned doubling = (cls - 8) / 4 + 7;
-  return (1U << doubling) + ((cls - 8) % 4 + 1) * (1U << (doubling - 2));
+  const unsigned doubling = (cls - 8) / kPerDoubling + 7;
+  return (1U << doubling) + ((cls - 8) % kPerDoubling + 1) * (1U << (doubling - kSpacingShift));
 }
 
 /// Fewest slices that hold eight blocks and waste at most a sixteenth.
@@ -123,8 +133,8 @@ HAK_INLINE constexpr unsigned band_of(std::size_t size) {
 }
 
 static_assert(class_of(0) == 0 && class_of(16) == 0 && class_of(17) == 1 && class_of(128) == 7);
-static_assert(class_of(129) == 8 && class_of(160) == 8 && class_of(161) == 9 &&
-              class_of(256) == 11);
+static_assert(class_of(129) == 8 && class_of(128 + 128 / kPerDoubling) == 8 &&
+              class_of(129 + 128 / kPerDoubling) == 9 && class_of(256) == 7 + kPerDoubling);
 static_assert(class_of(kMaxSmall) == kRegularClasses - 1);
 static_assert(kClasses.info[kRegularClasses - 1].block_size == kMaxSmall);
 static_assert(kClasses.info[class_of(1024)].block_size == 1024);

@@ -27,6 +27,13 @@ inline constexpr bool kObserve = true;
 inline constexpr bool kObserve = false;
 #endif
 
+/// Whether this is code of libhakmem-lab.so: research boxes exist there only.
+#ifdef HAKMEM_LAB
+inline constexpr bool kLab = true;
+#else
+inline constexpr bool kLab = false;
+#endif
+
 #ifdef HAKMEM_DEBUG
 inline constexpr bool kDebug = true;
 #else

@@ -27,7 +27,7 @@ HAK_INLINE void spend_cycles(const Bin& bin, std::uint64_t cycles) {
 
 /// At each credit expiry.
 HAK_INLINE void burn(Front& front, const Bin& bin) {
-  ++front.box_uses[static_cast<std::size_t>(boxes::Id::burn)];
+  count_decision(front, boxes::Id::burn);
   const std::int64_t cycles = boxes::value_of(boxes::Id::burn);
   if (HAK_UNLIKELY(cycles != 0)) spend_cycles(bin, static_cast<std::uint64_t>(cycles));
 }

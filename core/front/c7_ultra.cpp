@@ -10,7 +10,7 @@ bool c7_ultra_refill(Front& front) {
   C7Array& c7 = front.c7;
   const Chain taken = take_blocks(front, kC7UltraClass, kBatch);
   const bool light = boxes::value_of(boxes::Id::c7_ultra_header_light) != 0;
-  ++front.box_uses[static_cast<std::size_t>(boxes::Id::c7_ultra_header_light)];
+  count_decision(front, boxes::Id::c7_ultra_header_light);
   for (Block* rest = taken.head; rest != nullptr;) {
     Block* block = rest;
     rest = block->next;

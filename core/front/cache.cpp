@@ -21,7 +21,7 @@ constexpr std::uint32_t kSmallestBatch = 4;       ///< or than so many blocks th
 constexpr std::uint32_t kTicksPerLook = 16;       ///< slow paths between two looks at the clock
 
 std::uint32_t batch_for(Front& front, unsigned cls) {
-  ++front.box_uses[static_cast<std::size_t>(Id::refill_batch)];
+  count_decision(front, Id::refill_batch);
   const auto batch = static_cast<std::uint32_t>(boxes::value_of(Id::refill_batch));
   const std::uint32_t by_bytes = kBatchBytes / class_info(cls).block_size;
   const std::uint32_t most = by_bytes < kSmallestBatch ? kSmallestBatch : by_bytes;
@@ -66,6 +66,29 @@ Chain carve(Slab& slab, std::uint32_t wanted, std::uint64_t mark) {
   slab.used += chain.count;
   if constexpr (kGuarded) guard_carved(slab, chain.count);
   return chain;
+}
+
+/// Box threaded_carve: all fresh blocks of the slab at once, linked in their order.
+void thread_through(Slab& slab, std::uint64_t mark) {
+  const std::size_t step = slab.block_size;
+  std::byte* at = slab.start + slab.carved * step;
+  auto* block = reinterpret_cast<Block*>(at);
+  slab.free = block;
+  for (std::uint32_t left = slab.capacity() - slab.carved; left > 1; --left) {
+    at += step;
+    block->mark = mark;
+    block->next = reinterpret_cast<Block*>(at);
+    block = block->next;
+  }
+  block->mark = mark;
+  block->next = nullptr;
+  slab.carved = slab.capacity();
+}
+
+bool suppresses_drain(Front& front) {
+  if (boxes::value_of(Id::drain_suppressed) == 0) return false;
+  count_decision(front, Id::drain_suppressed);
+  return true;
 }
 
 /// Length of a bin's list, but no more than `limit`; each block looked at is checked to be free.
@@ -119,12 +142,20 @@ Block* give_back_run(Front& front, Block* const head) {
   return rest;
 }
 
+/// Gives a list of the class back, through the tiers where the box refill_tiers puts some between.
+void return_list(Front& front, unsigned cls, Block* chain) {
+  if constexpr (kLab) {
+    if (boxes::value_of(Id::refill_tiers) != 0) chain = keep_in_tiers(front, cls, chain);
+  }
+  give_back(front, chain);
+}
+
 /// Gives all blocks of a bin back.
 void empty_bin(Front& front, unsigned cls) {
   Bin& bin = front.bins[cls];
   Block* chain = bin.head;
   bin.head = &empty_block;
-  give_back(front, chain);
+  return_list(front, cls, chain);
   bin.known = 0;
   bin.credit = bin_cap(cls);
 }
@@ -136,7 +167,8 @@ bool drain_is_suppressed() {
 }
 
 /// Gives all but the first `keep` blocks of a bin back.
-void shorten(Front& front, Bin& bin, std::uint32_t keep) {
+void shorten(Front& front, unsigned cls, std::uint32_t keep) {
+  Bin& bin = front.bins[cls];
   Block* chain = bin.head;
   if (keep == 0) {
     bin.head = &empty_block;
@@ -146,7 +178,7 @@ void shorten(Front& front, Bin& bin, std::uint32_t keep) {
     chain = last->next;
     last->next = &empty_block;
   }
-  give_back(front, chain);
+  return_list(front, cls, chain);
 }
 
 /// Looks at one bin: blocks of a class that saw neither a free nor a refill for a whole round go
@@ -158,6 +190,7 @@ void sweep_one(Front& front) {
   if (idle && bin.head != &empty_block) empty_bin(front, cls);
   if (bin.credit == front.swept_credit[cls]) bin.refilled = false;
   front.swept_credit[cls] = bin.credit;
+  if constexpr (kLab) empty_lab(front, cls, true);
 }
 
 }  // namespace
@@ -168,8 +201,13 @@ Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted) {
     Slab* slab = front.with_room[cls];
     if (slab == nullptr && chain.count == 0) slab = obtain_slab(front, cls);
     if (slab == nullptr) break;
-    const bool fresh = slab->free == nullptr;
+    bool fresh = slab->free == nullptr;
     if (fresh && chain.count > 0) break;  // fresh pages only when nothing else was to be had
+    if (fresh && boxes::value_of(Id::threaded_carve) != 0) {
+      count_decision(front, Id::threaded_carve);
+      thread_through(*slab, front.free_mark);
+      fresh = false;
+    }
     chain.append(fresh ? carve(*slab, wanted, front.free_mark)
                        : take_returned(*slab, wanted - chain.count, front.free_mark));
     if (!slab->has_room()) unlist_slab(front, slab);
@@ -181,9 +219,29 @@ Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted) {
   return chain;
 }
 
+void prewarm(Front& front) {
+  const auto wanted = static_cast<std::uint32_t>(boxes::value_of(Id::prewarm));
+  for (const std::uint8_t code : front.tiny_codes) {
+    if (code == kNoBlockCode) return;  // a heap profile is taken
+    const unsigned cls = code / 2U;
+    if (cls == kC7UltraClass || front.bins[cls].head != &empty_block) continue;
+    const Chain chain = take_blocks(front, cls, wanted);
+    if (chain.count == 0) return;
+    count_decision(front, Id::prewarm);
+    chain.tail->next = &empty_block;
+    front.bins[cls].head = chain.head;
+    front.bins[cls].refilled = true;
+  }
+}
+
 void* refill(Front& front, unsigned cls) {
   ++front.stats.refills;
   tick(front);
+  if constexpr (kLab) {
+    if (boxes::value_of(Id::refill_tiers) != 0) {
+      if (void* p = refill_from_tiers(front, cls)) return p;
+    }
+  }
   std::uint32_t wanted = batch_for(front, cls);
   // `hak new box` puts the calls of data and slow boxes here.
   const Chain chain = take_blocks(front, cls, wanted);
@@ -206,13 +264,18 @@ void trim(Front& front, unsigned cls) {
   Bin& bin = front.bins[cls];
   burn(front, bin);
   const std::uint32_t cap = bin_cap(cls);
+  count_decision(front, Id::cache_blocks);
+  if (suppresses_drain(front)) {
+    bin.credit = cap;
+    return;
+  }
   const std::uint32_t freed = cap - bin.known;
   const std::uint32_t length = length_of(front, bin, freed);
   if (length == cap) {
     empty_bin(front, cls);
   } else {
     const std::uint32_t keep = !bin.refilled || length > cap / 2 ? length / 2 : length;
-    if (keep < length) shorten(front, bin, keep);
+    if (keep < length) shorten(front, cls, keep);
     bin.known = static_cast<std::uint16_t>(keep);
     bin.credit = cap - keep;
   }
@@ -226,7 +289,10 @@ void give_back(Front& front, Block* chain) {
 
 void flush_all(Front& front) {
   flush_outboxes(front);
-  for (unsigned cls = 0; cls < kClassCount; ++cls) empty_bin(front, cls);
+  for (unsigned cls = 0; cls < kClassCount; ++cls) {
+    empty_bin(front, cls);
+    if constexpr (kLab) empty_lab(front, cls, false);
+  }
   C7Array& c7 = front.c7;
   while (c7.count > 0) {
     auto* block = static_cast<Block*>(c7.blocks[--c7.count]);
@@ -237,13 +303,16 @@ void flush_all(Front& front) {
 }
 
 void tick(Front& front) {
-  if (front.queue.load(std::memory_order_relaxed) != nullptr && !drain_is_suppressed())
-    drain(front);
-  sweep_one(front);
+  if (!suppresses_drain(front)) {
+    if (front.queue.load(std::memory_order_relaxed) != nullptr && !drain_is_suppressed()) {
+      drain(front);
+    }
+    sweep_one(front);
+  }
   if (++front.ticks % kTicksPerLook != 0) return;
   flush_outboxes(front);
   if (!arena_purge_wanted()) return;
-  ++front.box_uses[static_cast<std::size_t>(Id::purge_delay)];
+  count_decision(front, Id::purge_delay);
   const std::int64_t delay = boxes::value_of(Id::purge_delay);
   if (delay >= 0) arena_purge(os::now_ms(), delay);
 }

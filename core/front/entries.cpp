@@ -4,6 +4,7 @@
 #include "base/sealed.hpp"
 #include "base/size_classes.hpp"
 #include "boxes/state.hpp"
+#include "front/header_byte.hpp"
 #include "front/slow.hpp"
 
 namespace hakmem {
@@ -61,7 +62,7 @@ std::uint8_t tiny_code(std::size_t size) {
   if (serves_c7_ultra && size > kMaxTiny / 2) {
     return static_cast<std::uint8_t>(route_code(kC7UltraClass));
   }
-  return default_code(size);
+  return default_code(serves_headers() && size < kSmallestHeaded ? kSmallestHeaded : size);
 }
 
 namespace {

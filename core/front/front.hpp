@@ -9,7 +9,8 @@
 
 #include "base/sealed.hpp"
 #include "base/size_classes.hpp"
-#include "boxes/registry.hpp"
+#include "boxes/state.hpp"
+#include "front/lab.hpp"
 #include "slab/slab.hpp"
 
 namespace hakmem {
@@ -23,10 +24,12 @@ struct Bin {
   std::uint8_t unused;
 };
 
-/// Longest list that a bin keeps, more or less: 64 KiB of blocks, 16 to 256 of them.
-HAK_INLINE constexpr std::uint32_t bin_cap(unsigned cls) {
-  const std::uint32_t by_bytes = 64 * 1024 / class_info(cls).block_size;
-  return by_bytes > 256 ? 256 : by_bytes < 16 ? 16 : by_bytes;
+/// Longest list that a bin keeps, more or less: by default 64 KiB of blocks, 16 to 256 of them.
+HAK_INLINE std::uint32_t bin_cap(unsigned cls) {
+  const auto most = static_cast<std::uint32_t>(boxes::value_of(boxes::Id::cache_blocks));
+  const std::uint32_t least = most < 16 ? most : 16;
+  const std::uint32_t by_bytes = most * 256 / class_info(cls).block_size;
+  return by_bytes > most ? most : by_bytes < least ? least : by_bytes;
 }
 
 static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
@@ -42,7 +45,9 @@ struct Outbox {
 inline constexpr std::uint32_t kUnsharedBlock = 128;
 
 inline constexpr std::size_t kOutboxes = 16;
-inline constexpr std::uint32_t kOutboxBlocks = 16;  ///< sent when this many wait
+/// Blocks that wait in one before they are sent, unless the box remote_batch says otherwise.
+inline constexpr auto kOutboxBlocks =
+    static_cast<std::uint32_t>(boxes::box(boxes::Id::remote_batch).default_value);
 
 enum class FrontState : std::uint32_t {
   unused,
@@ -85,9 +90,10 @@ struct alignas(64) Front {
 
   // Hot: read by malloc and free.
   Bin bins[kClassCount]{};
-  std::uint64_t free_mark{};                     ///< copy of sealed.free_mark
-  std::uint64_t token{};                         ///< owner part of the routes of this front's slabs
-  std::uint8_t tiny_codes[kMaxTiny / 16 + 1]{};  ///< route code by ⌈size/16⌉; variant-specific
+  std::uint64_t free_mark{};  ///< copy of sealed.free_mark
+  std::uint64_t token{};      ///< owner part of the routes of this front's slabs
+  /// Route code by ⌈size/16⌉, size with its header; variant-specific.
+  std::uint8_t tiny_codes[kMaxTiny / 16 + 2]{};
   // Slow paths.
   Block* no_block{};               ///< where a heap profile is taken, all tiny_codes lead here
   Slab* with_room[kClassCount]{};  ///< owner's slabs that can give a block, fullest first
@@ -112,15 +118,33 @@ struct alignas(64) Front {
 inline constexpr std::size_t kNoBlockCode = offsetof(Front, no_block) / 8;
 static_assert(offsetof(Front, no_block) % 8 == 0 && kNoBlockCode <= 0xFF);
 
+#ifdef HAKMEM_LAB
+/// A front with what research boxes keep behind it.
+struct alignas(64) LabFront : Front {
+  constexpr LabFront() = default;
+  constexpr explicit LabFront(Stub stub) : Front(stub) {}
+  LabState lab{};
+};
+using ThreadFront = LabFront;
+#else
+using ThreadFront = Front;
+#endif
+
 /// The calling thread's front; the stub before its first call and after its end. Initial-exec, so
 /// that it costs two instructions, and eight bytes, so that dlopen always finds room.
 [[gnu::visibility("hidden")]] extern constinit thread_local Front* this_front
     [[gnu::tls_model("initial-exec")]];
 
 /// Front of threads that have none: all lists empty, and a token that no slab has. Never written.
-[[gnu::visibility("hidden")]] extern const Front stub_front;
+[[gnu::visibility("hidden")]] extern const ThreadFront stub_front;
 
 HAK_INLINE bool is_stub(const Front* front) { return front == &stub_front; }
+
+/// A data or slow box decided something, if it is here.
+HAK_INLINE void count_decision(Front& front, boxes::Id id) {
+  const auto i = static_cast<std::size_t>(id);
+  if (i < boxes::kBoxCount && boxes::is_here(boxes::box(id))) ++front.box_uses[i];
+}
 
 // --- thread.cpp -------------------------------------------------------------------------------
 
@@ -161,6 +185,9 @@ void release_hold(Front& front);
 
 /// Fills the bin of a class and gives one block of it, marked as handed out. Null: no memory.
 void* refill(Front& front, unsigned cls);
+
+/// Fills the empty bins of the tiny classes, as far as there is memory (box prewarm).
+void prewarm(Front& front);
 
 /// Takes up to `wanted` blocks from the front's slabs; none when there is no memory.
 Chain take_blocks(Front& front, unsigned cls, std::uint32_t wanted);

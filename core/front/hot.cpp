@@ -79,6 +79,7 @@ HAK_INLINE void* pop(Front* front, std::size_t code) {
   if (HAK_UNLIKELY(block->mark != front->free_mark)) return nullptr;
   __asm__("" : HAK_RESULT_REGISTER(block));
   Block* next = block->next;
+  if constexpr (on(Id::prefetch_next)) __builtin_prefetch(next, 1);
   block->mark = 0;
   forget(code);
   head_of(front, code) = next;
@@ -101,10 +102,23 @@ HAK_INLINE bool push(Front* front, std::size_t& code, void* p) {
   if constexpr (kObserve) ++front->box_uses[static_cast<std::size_t>(id)];
 }
 
+}  // namespace
+
+}  // namespace hakmem::HAKMEM_VARIANT
+
+#ifdef HAKMEM_LAB
+#include "front/research.hpp"
+#endif
+
+namespace hakmem::HAKMEM_VARIANT {
+
+namespace {
+
 HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
   if (HAK_UNLIKELY(size > kLargestTiny)) return slow(size);
   Front* front = this_front;
-  const std::size_t code = front->tiny_codes[(size + kTrailer + 15) / 16];
+  constexpr std::size_t extra = kTrailer + (on(Id::header_byte) ? 1 : 0);
+  const std::size_t code = front->tiny_codes[(size + extra + 15) / 16];
   if constexpr (on(Id::c7_ultra)) {
     if (code == route_code(kC7UltraClass)) {
       constexpr bool depchain = on(Id::c7_ultra_alloc_depchain_opt);
@@ -116,10 +130,25 @@ HAK_INLINE void* allocate(std::size_t size, void* (*slow)(std::size_t)) {
       return p;
     }
   }
+#ifdef HAKMEM_LAB
+  if (void* taken = take_before_bin(front, code)) {
+    if constexpr (kGuarded) guard_allocated(taken);
+    return taken;
+  }
+#endif
   void* p = pop(front, code);
+#ifdef HAKMEM_LAB
+  if constexpr (on(Id::inline_tails)) {
+    if (HAK_UNLIKELY(p == nullptr)) p = refill_here(front, code);
+  }
+#endif
   if (HAK_UNLIKELY(p == nullptr)) return slow(size);
+#ifdef HAKMEM_LAB
+  if constexpr (on(Id::header_byte)) finish_header(front, p, code);
+#endif
   // `hak new box` puts the calls of shape and boot boxes here.
   shape_null_at_malloc(*front);
+  if constexpr (on(Id::prefetch_next)) count_use(front, Id::prefetch_next);
   if constexpr (kObserve) ++front->stats.observed_mallocs[band_of(size)];
   if constexpr (kGuarded) guard_allocated(p);
   return p;
@@ -137,13 +166,27 @@ HAK_HOT HAK_EXPORT void HAK_ENTRY(free)(void* p) {
   const std::size_t slice = (address(p) - sealed.arena_base) >> kSliceShift;
   if (HAK_UNLIKELY(slice >= sealed.arena_slices)) return free_slow(p);
   Front* front = this_front;
+#ifdef HAKMEM_LAB
+  std::size_t code = code_of(front, slice, p);
+#else
   std::size_t code = sealed.routes[slice].load(std::memory_order_relaxed) ^ front->token;
+#endif
+#ifdef HAKMEM_LAB
+  if constexpr (on(Id::inline_tails)) {
+    if (HAK_UNLIKELY(code > 0xFF)) return free_other(front, slice, p);
+  }
+#endif
   if (HAK_UNLIKELY(code > 0xFF)) return free_slow(p);
   if constexpr (kObserve) ++front->stats.observed_frees;
   if constexpr (kGuarded) guard_freed(p);
   if constexpr (on(Id::c7_ultra)) {
     if (code == route_code(kC7UltraClass)) return c7_ultra_push(*front, p);
   }
+#ifdef HAKMEM_LAB
+  if constexpr (kRingBands != 0) {
+    if (has_ring<kRingBands, kRouting>(front, code)) return slots_push(front, code, p);
+  }
+#endif
   if (HAK_UNLIKELY(!push(front, code, p))) return credit_expired(code);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "boxes/state.hpp"
+#include "front/chunk_header.hpp"
 #include "front/front.hpp"
 #include "front/slow.hpp"
 #include "os/memory.hpp"
@@ -106,7 +107,7 @@ void* run_alloc(std::size_t size, std::size_t alignment, Content content) {
 
 void* try_large(std::size_t size, std::size_t alignment, Content content) {
   // Arenas begin on SuperSlab boundaries: no stricter alignment can be had from a run.
-  if (size <= kMaxRunBytes && alignment <= kSuperSlabSize) {
+  if (size <= longest_run_bytes() && alignment <= strictest_run_alignment()) {
     if (void* p = run_alloc(size, alignment, content)) return p;
   }
   void* p = size <= PTRDIFF_MAX ? direct_alloc(size + kGuardBytes, alignment) : nullptr;

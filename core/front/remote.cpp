@@ -76,7 +76,8 @@ void free_remote(Front& front, Slab* record, Block* block) {
   block->next = box.chain.head;
   box.chain.head = block;
   ++front.stats.remote_sent;
-  if (++box.chain.count < kOutboxBlocks) return;
+  if (++box.chain.count < boxes::value_of(boxes::Id::remote_batch)) return;
+  count_decision(front, boxes::Id::remote_batch);
   send(box);
   tick(front);
 }

@@ -1,7 +1,10 @@
 // Slabs of a front: where they come from, the list of those with room, where they go.
 #include "base/probes.hpp"
+#include "front/chunk_header.hpp"
 #include "front/front.hpp"
 #include "front/guard.hpp"
+#include "front/header_byte.hpp"
+#include "front/slab_tree.hpp"
 #include "front/slow.hpp"
 #include "slab/arena.hpp"
 
@@ -14,6 +17,20 @@ constexpr std::size_t kAdoptionTries = 8;  ///< abandoned fronts looked at for o
 void set_routes(Slab* slab, std::uint32_t route) {
   Route* routes = &route_of(slab);
   for (unsigned i = 0; i < slab->slices; ++i) routes[i].store(route, std::memory_order_release);
+  if (!serves_chunks()) return;
+  const std::uintptr_t start = address(start_of(slab));
+  for (unsigned i = 0; i < slab->slices; ++i) {
+    chunk_route(start + (std::uintptr_t{i} << kSliceShift)).store(route, std::memory_order_release);
+  }
+}
+
+bool serves_tree() { return boxes::value_of(boxes::Id::registry_lookup) != 0; }
+
+/// Where the first block of a slab begins, in bytes.
+std::size_t lead_of(unsigned cls, std::size_t colour) {
+  if (!class_info(cls).coloured) colour = 0;
+  if (!serves_headers() || !class_has_header(cls)) return colour;
+  return colour % ((kColours - 1) * kColourStep) + kHeaderLead;
 }
 
 std::uint32_t route_for(const Front& front, unsigned cls) {
@@ -31,9 +48,15 @@ Slab* fresh_slab(Front& front, unsigned cls) {
   const Run run = arena_alloc(info.slices, 1);
   if (run.record == nullptr) return nullptr;
   Slab* slab = run.record;
+  if constexpr (kLab) {
+    if (serves_tree() && !slab_tree_add(slab)) {
+      arena_release(slab, info.slices);
+      return nullptr;
+    }
+  }
   for (std::uint8_t i = 1; i < info.slices; ++i) slab[i].head_offset = i;
   slab->free = nullptr;
-  slab->start = start_of(slab) + (info.coloured ? colour_of(slab) : 0);
+  slab->start = start_of(slab) + lead_of(cls, colour_of(slab));
   slab->used = 0;
   slab->carved = 0;
   slab->block_size = info.block_size;
@@ -91,11 +114,16 @@ void check_all_free(const Slab* slab) {
 }  // namespace
 
 void list_slab(Front& front, Slab* slab) {
-  Slab*& head = front.with_room[slab->cls];
-  slab->prev = nullptr;
-  slab->next = head;
-  if (head != nullptr) head->prev = slab;
-  head = slab;
+  Slab* before = nullptr;
+  Slab* after = front.with_room[slab->cls];
+  if (boxes::value_of(boxes::Id::slab_order) != 0) {
+    count_decision(front, boxes::Id::slab_order);
+    for (; after != nullptr && after < slab; after = after->next) before = after;
+  }
+  slab->prev = before;
+  slab->next = after;
+  if (after != nullptr) after->prev = slab;
+  (before != nullptr ? before->next : front.with_room[slab->cls]) = slab;
   slab->listed = true;
 }
 
@@ -116,6 +144,10 @@ void retire_slab(Front& front, Slab* slab, bool keep_last) {
   check_all_free(slab);
   unlist_slab(front, slab);
   ++front.stats.slabs_returned;
+  if (serves_chunks()) set_routes(slab, kRouteFree);
+  if constexpr (kLab) {
+    if (serves_tree()) slab_tree_remove(slab);
+  }
   arena_release(slab, slab->slices);
 }
 

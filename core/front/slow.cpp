@@ -10,6 +10,9 @@
 #include "front/entries.hpp"
 #include "front/front.hpp"
 #include "front/guard.hpp"
+#include "front/header_byte.hpp"
+#include "front/tails.hpp"
+#include "os/memory.hpp"
 #include "os/process.hpp"
 #include "slab/arena.hpp"
 #include "slab/direct_map.hpp"
@@ -17,6 +20,14 @@
 namespace hakmem {
 
 namespace {
+
+using boxes::Id;
+
+// Values of the box classify_order but 0, and of the box probe.
+constexpr std::int64_t kMappingsFirst = 1;
+constexpr std::int64_t kRunsFirst = 2;
+constexpr std::int64_t kProbeAtPages = 2;
+constexpr unsigned kC7Band = 7;
 
 void* no_memory() {
   errno = ENOMEM;
@@ -30,7 +41,7 @@ HAK_COLD void* out_of_memory(std::size_t size) {
 }
 
 unsigned class_for(const Front& front, std::size_t size) {
-  const std::size_t padded = size + kTrailer;
+  const std::size_t padded = size + kTrailer + header_bytes();
   return padded <= kMaxTiny ? front.tiny_codes[(padded + 15) / 16] / 2U : class_of(padded);
 }
 
@@ -44,15 +55,28 @@ HAK_INLINE Block* pop(Front& front, unsigned cls) {
   return block;
 }
 
+/// The block as a user pointer: with its header, where the box header_byte asks for one.
+void* headed(void* block, unsigned cls) {
+  if (serves_headers() && block != nullptr && class_has_header(cls)) write_header(block, cls);
+  return block;
+}
+
+/// Bytes that the user may use in a block of the class.
+std::size_t usable_in(unsigned cls) {
+  return usable_of(cls) - (class_has_header(cls) ? header_bytes() : 0);
+}
+
 /// One block of a class from the front's cache, or from its slabs. Null: no memory.
 void* unguarded_from(Front& front, unsigned cls) {
-  if (cls == kC7UltraClass) {
-    if (front.c7.count == 0 && !c7_ultra_refill(front)) return nullptr;
-    return c7_ultra_pop<false>(front);
+  if constexpr (kLab) {
+    if (cls == kC7UltraClass) {
+      if (front.c7.count == 0 && !c7_ultra_refill(front)) return nullptr;
+      return c7_ultra_pop<false>(front);
+    }
   }
-  if (Block* block = pop(front, cls)) return block;
+  if (Block* block = pop(front, cls)) return headed(block, cls);
   const Block* head = front.bins[cls].head;
-  if (head == &empty_block) return refill(front, cls);
+  if (head == &empty_block) return headed(refill(front, cls), cls);
   misuse("malloc()", "free block was overwritten or freed twice", head);
 }
 
@@ -72,29 +96,6 @@ HAK_INLINE void* small_alloc(Choose choose) {
   return shared.get() != nullptr ? small_from(*shared.get(), choose(*shared.get())) : nullptr;
 }
 
-Block* block_of(unsigned cls, void* p) {
-  return reinterpret_cast<Block*>(static_cast<std::byte*>(p) - class_info(cls).offset);
-}
-
-void push(Front& front, unsigned cls, Block* block) {
-  Bin& bin = front.bins[cls];
-  block->next = bin.head;
-  block->mark = front.free_mark;
-  bin.head = block;
-  if (bin.credit-- == 0) trim(front, cls);
-}
-
-/// A block of another thread. It may be reused here, where its lines are warm, and goes to its
-/// owner with the bin's next trim; but not if it shares lines with its neighbours: two threads
-/// would write to one line for as long as they live.
-void free_foreign(Front& front, Slab* record, unsigned cls, Block* block) {
-  if (class_info(cls).block_size < kUnsharedBlock) return free_remote(front, record, block);
-  if (HAK_UNLIKELY(block->mark == front.free_mark)) {
-    misuse("free()", "block was freed twice", block);
-  }
-  push(front, cls, block);
-}
-
 /// A small block: into the own cache, the outbox, or (without a front) straight to its slab.
 void small_free(Slab* slab, void* p) {
   if constexpr (kGuarded) guard_freed(p);
@@ -107,10 +108,10 @@ void small_free(Slab* slab, void* p) {
     send_remote(slab, {block, block, 1});
   } else if (owner != front) {
     free_foreign(*front, slab, slab->cls, block);
-  } else if (slab->cls == kC7UltraClass) {
-    c7_ultra_push(*front, p);
+  } else if (kLab && slab->cls == kC7UltraClass) {
+    if constexpr (kLab) c7_ultra_push(*front, p);
   } else {
-    push(*front, slab->cls, block);
+    push_free(*front, slab->cls, block);
   }
 }
 
@@ -143,7 +144,7 @@ namespace {
 
 /// As class_for, of the start-up's choice of classes and not of the front's codes.
 unsigned class_by_size(std::size_t size) {
-  const std::size_t padded = size + kTrailer;
+  const std::size_t padded = size + kTrailer + header_bytes();
   return padded <= kMaxTiny ? tiny_code(padded) / 2U : class_of(padded);
 }
 
@@ -167,7 +168,8 @@ void* long_way(std::size_t size, unsigned cls, std::size_t alignment, Content co
 HAK_NOINLINE void* malloc_long_way(std::size_t size) {
   if (size > PTRDIFF_MAX) return no_memory();
   ensure_ready();
-  const unsigned cls = size <= kLargestSmall ? class_by_size(size) : kClassCount;
+  const std::size_t largest = kLargestSmall - header_bytes();
+  const unsigned cls = size <= largest ? class_by_size(size) : kClassCount;
   void* p = long_way(size, cls, kMinAlignment, Content::any);
   return p != nullptr ? p : out_of_memory(size);
 }
@@ -182,8 +184,8 @@ void* malloc_slow(std::size_t size) {
     Front& front = *this_front;
     const unsigned cls = class_for(front, size);
     // Blocks of C7 in a bin are foreign ones on their way home, and begin with a header.
-    if (cls != kC7UltraClass) {
-      if (void* p = pop(front, cls)) return p;
+    if (!kLab || cls != kC7UltraClass) {
+      if (void* p = pop(front, cls)) return headed(p, cls);
     }
   }
   void* p = small_alloc([size](Front& front) { return class_for(front, size); });
@@ -192,16 +194,42 @@ void* malloc_slow(std::size_t size) {
 
 namespace {
 
+/// Box probe: asks the system whether the byte before a pointer outside the arenas may be read.
+bool probe(const void* p) {
+  const bool page_start = address(p) % kPageSize == 0;
+  if (boxes::value_of(Id::probe) == kProbeAtPages && !page_start) return true;
+  if (!is_stub(this_front)) count_decision(*this_front, Id::probe);
+  return os::is_mapped(pointer((address(p) - 1) & ~(kPageSize - 1)));
+}
+
 void free_any(void* p) {
   if (p == nullptr) return;
   const Place place = arena_find(p);
   if (place.record != nullptr) {
     if (Slab* slab = slab_at(place)) return small_free(slab, p);
     if (is_large(place, p)) return large_free(place.record, p);
-  } else if (mapping_free(p)) {
-    return;
+  } else {
+    const bool readable = boxes::value_of(Id::probe) == 0 || probe(p);
+    if (mapping_free(p)) return;
+    if (!readable) misuse("free()", "not a pointer, nothing is mapped before it", p);
   }
   misuse("free()", "not a pointer of this allocator, or freed twice", p);
+}
+
+/// Box classify_order: looks for one kind of block before all others. False when it is of another.
+bool free_preferred(void* p, std::int64_t order) {
+  if (order == kMappingsFirst) return p != nullptr && mapping_free(p);
+  const Place place = arena_find(p);
+  if (place.record == nullptr) return false;
+  if (order == kRunsFirst) {
+    if (!is_large(place, p)) return false;
+    large_free(place.record, p);
+    return true;
+  }
+  Slab* slab = slab_at(place);
+  if (slab == nullptr || band_of(usable_of(slab->cls)) != kC7Band) return false;
+  small_free(slab, p);
+  return true;
 }
 
 }  // namespace
@@ -209,24 +237,22 @@ void free_any(void* p) {
 /// The common case first: a small block of another thread in arena 0, of which only the route is
 /// read.
 void free_slow(void* p) {
+  if (const std::int64_t order = boxes::value_of(Id::classify_order); order != 0) {
+    if (!is_stub(this_front)) count_decision(*this_front, Id::classify_order);
+    if (free_preferred(p, order)) return;
+  }
   const std::size_t slice = (address(p) - sealed.arena_base) >> kSliceShift;
   if (HAK_UNLIKELY(slice >= sealed.arena_slices)) return free_any(p);
-  Front* front = this_front;
-  const std::uint32_t route = sealed.routes[slice].load(std::memory_order_acquire);
-  const std::uint32_t token = route >> kTokenShift;
-  if (HAK_UNLIKELY(token == 0 || token == front->token >> kTokenShift || is_stub(front))) {
-    return free_any(p);
-  }
-  const unsigned cls = (route & 0xFF) / 2;
-  if constexpr (kGuarded) guard_freed(p);
-  free_foreign(*front, sealed.records + slice, cls, block_of(cls, p));
+  if (HAK_UNLIKELY(!free_foreign_slice(this_front, slice, p))) free_any(p);
 }
 
 void credit_expired(std::size_t code) { trim(*this_front, static_cast<unsigned>(code / 2)); }
 
 void* try_aligned(std::size_t alignment, std::size_t size) {
   if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX / 2) return nullptr;
-  const unsigned cls = aligned_class_of(size, alignment);
+  // Headers put blocks off their alignment, but for those that have none.
+  const std::size_t least = serves_headers() ? kBareStep : 1;
+  const unsigned cls = aligned_class_of(size, alignment > least ? alignment : least);
   void* p = HAK_LIKELY(size < sealed.plain_sizes && cls != kClassCount)
                 ? small_alloc([cls](Front&) { return cls; })
                 : long_way(size, cls, alignment, Content::any);
@@ -253,7 +279,7 @@ void* allocate_zeroed(std::size_t size) {
 std::size_t usable_size(const void* p, const char* caller) {
   const Place place = arena_find(p);
   if (place.record != nullptr) {
-    if (const Slab* slab = slab_at(place)) return usable_of(slab->cls);
+    if (const Slab* slab = slab_at(place)) return usable_in(slab->cls);
     if (is_large(place, p)) return (std::size_t{place.record->carved} << kSliceShift) - kGuardBytes;
   } else if (const std::size_t size = direct_size(p)) {
     return size - kGuardBytes;

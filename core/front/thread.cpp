@@ -5,9 +5,12 @@
 
 #include "base/text.hpp"
 #include "boxes/state.hpp"
+#include "front/chunk_header.hpp"
 #include "front/entries.hpp"
 #include "front/front.hpp"
 #include "front/guard.hpp"
+#include "front/header_byte.hpp"
+#include "front/slab_tree.hpp"
 #include "front/slow.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -23,9 +26,9 @@ constexpr std::size_t kMaxFronts = std::size_t{1} << 16;
 
 Front* fronts[kMaxFronts];  // by index; untouched pages of .bss cost nothing
 std::atomic<std::size_t> fronts_made;
-Front first_front;
-Front shared_front;  // of threads that can have none
-std::byte* spare;    // rest of a slice that fronts are cut from
+ThreadFront first_front;
+ThreadFront shared_front;  // of threads that can have none
+std::byte* spare;          // rest of a slice that fronts are cut from
 std::size_t spare_bytes;
 pthread_key_t exit_key;
 bool exit_key_made;
@@ -44,11 +47,12 @@ void set_up(Front& front, std::size_t index) {
   for (unsigned cls = 0; cls < kClassCount; ++cls) {
     front.bins[cls] = {&empty_block, bin_cap(cls), 0, false, 0};
   }
+  if constexpr (kLab) set_up_lab(front);
 }
 
 /// Memory for a front, from slices that hold nothing else. Under the lock of fronts.
 Front* front_memory() {
-  if (spare_bytes < sizeof(Front)) {
+  if (spare_bytes < sizeof(ThreadFront)) {
     const Run run = arena_alloc(1, 1);
     if (run.record == nullptr) return nullptr;
     route_of(run.record).store(kRouteMeta, std::memory_order_relaxed);
@@ -56,9 +60,9 @@ Front* front_memory() {
     spare_bytes = kSliceSize;
     if (!run.zeroed) memset(spare, 0, spare_bytes);  // a front starts as zero, but for set_up()
   }
-  auto* front = reinterpret_cast<Front*>(spare);
-  spare += sizeof(Front);
-  spare_bytes -= sizeof(Front);
+  auto* front = reinterpret_cast<ThreadFront*>(spare);
+  spare += sizeof(ThreadFront);
+  spare_bytes -= sizeof(ThreadFront);
   return front;
 }
 
@@ -104,7 +108,7 @@ void on_thread_exit(void* argument) {
     pthread_setspecific(exit_key, front);
     return;
   }
-  this_front = const_cast<Front*>(&stub_front);
+  this_front = const_cast<Front*>(static_cast<const Front*>(&stub_front));
   this_thread_ended = true;
   leave(*front);
 }
@@ -132,20 +136,56 @@ void after_fork_in_child() {
   }
 }
 
+/// A thread's front as its first call finds it.
+void warm(Front* front) {
+  if (front != nullptr && boxes::value_of(boxes::Id::prewarm) != 0) prewarm(*front);
+}
+
+/// What research boxes need before the first allocation.
+void start_lab() {
+  if (kGuarded && serves_headers()) {
+    TextBuffer<128> line;
+    line.add("hakmem: HAKMEM_HEADER_BYTE=1: debug and hardened builds have canaries there\n");
+    os::fail(line);
+  }
+  if (boxes::value_of(boxes::Id::registry_lookup) == 0 || slab_tree_init()) return;
+  TextBuffer<128> line;
+  line.add("hakmem: no address space for the tree of slabs; raise RLIMIT_AS\n");
+  os::fail(line);
+}
+
+ArenaPolicy arena_policy() {
+  ArenaPolicy policy;
+  policy.chunk_headers = serves_chunks();
+  policy.half_super_slabs = boxes::value_of(boxes::Id::superslab_2mib) != 0;
+  policy.huge_pages = static_cast<ArenaPolicy::HugePages>(boxes::value_of(boxes::Id::thp));
+  return policy;
+}
+
+/// The boxes that decide of the arenas have done so.
+void count_policy(Front& front) {
+  for (const boxes::Id id : {boxes::Id::superslab_2mib, boxes::Id::thp}) {
+    if (boxes::value_of(id) != 0) count_decision(front, id);
+  }
+}
+
 void start() {
   sealed.free_mark = os::random_seed() | 1;
   boxes::read_environment(has_variants);
   select_variant();
   if constexpr (kHardened) guard_start();
-  if (!arena_init()) {
+  if (!arena_init(arena_policy())) {
     TextBuffer<128> line;
     line.add("hakmem: no address space for a heap; raise RLIMIT_AS\n");
     os::fail(line);
   }
-  if (sealed.profile_rate == 0) sealed.plain_sizes = kLargestSmall + 1;
+  if (sealed.profile_rate == 0) sealed.plain_sizes = kLargestSmall + 1 - header_bytes();
+  if constexpr (kLab) start_lab();
   sealed.ready = true;
   os::protect_read_only(&sealed, sizeof sealed);
   this_front = make_front();
+  if (this_front != nullptr) count_policy(*this_front);
+  warm(this_front);
 }
 
 /// What may call malloc itself: after this thread has a front.
@@ -157,9 +197,9 @@ void finish_start() {
 
 }  // namespace
 
-constinit const Front stub_front{Front::Stub{}};
+constinit const ThreadFront stub_front{Front::Stub{}};
 constinit thread_local Front* this_front [[gnu::tls_model("initial-exec")]] =
-    const_cast<Front*>(&stub_front);
+    const_cast<Front*>(static_cast<const Front*>(&stub_front));
 
 void ensure_ready() {
   static std::atomic<bool> done;
@@ -190,6 +230,7 @@ Front* new_front() {
   if (front == nullptr) return nullptr;
   this_front = front;
   if (exit_key_made) pthread_setspecific(exit_key, front);
+  warm(front);
   return front;
 }
 

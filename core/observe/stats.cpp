@@ -27,6 +27,19 @@ FrontStats total_stats() {
   return total;
 }
 
+LabCounts total_lab_counts() {
+  LabCounts sum{};
+  if constexpr (kLab) {
+    const std::size_t count = front_count();
+    for (std::size_t i = 0; i < count; ++i) {
+      const LabState& lab = lab_of(*front_at(i));
+      sum.failed_refills += read(lab.failed_refills);
+      sum.slot_overflows += read(lab.slot_overflows);
+    }
+  }
+  return sum;
+}
+
 std::uint64_t total_uses(std::size_t box_index) {
   std::uint64_t sum = 0;
   const std::size_t count = front_count();

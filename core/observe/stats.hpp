@@ -8,6 +8,12 @@ namespace hakmem {
 /// Sum of the counts of every front, racy while threads run.
 FrontStats total_stats();
 
+/// Counts of research boxes, over all fronts; zero in libhakmem.so.
+struct LabCounts {
+  std::uint64_t failed_refills, slot_overflows;
+};
+LabCounts total_lab_counts();
+
 /// Sum of the use counts of one box.
 std::uint64_t total_uses(std::size_t box_index);
 

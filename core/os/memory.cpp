@@ -40,6 +40,10 @@ void* reserve(std::size_t size) { return map_with(PROT_NONE, size); }
 
 bool commit(void* start, std::size_t size) { return protect(start, size, PROT_READ | PROT_WRITE); }
 
+void wish_huge_pages(void* start, std::size_t size) {
+  syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size), MADV_HUGEPAGE);
+}
+
 bool protect_read_only(void* start, std::size_t size) { return protect(start, size, PROT_READ); }
 
 bool protect_none(void* start, std::size_t size) { return protect(start, size, PROT_NONE); }
@@ -91,6 +95,12 @@ std::size_t address_space_left() {
   if (limit == SIZE_MAX) return SIZE_MAX;
   const std::size_t used = memory_in_use().address_space;
   return limit > used ? limit - used : 0;
+}
+
+bool is_mapped(void* page) {
+  unsigned char resident;
+  return syscall3(SYS_mincore, static_cast<long>(address(page)), static_cast<long>(kPageSize),
+                  static_cast<long>(address(&resident))) == 0;
 }
 
 std::int64_t now_ms() {

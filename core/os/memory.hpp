@@ -12,6 +12,9 @@ void* reserve(std::size_t size);
 /// Makes a part of a reservation readable and writable. False when the system refuses.
 bool commit(void* start, std::size_t size);
 
+/// Asks for huge pages in a range, also where it is not committed yet. Their absence is no failure.
+void wish_huge_pages(void* start, std::size_t size);
+
 /// Read-only from now on (or writable again): the sealed page.
 bool protect_read_only(void* start, std::size_t size);
 
@@ -43,6 +46,9 @@ std::size_t address_space_limit();
 
 /// Soft limit of RLIMIT_AS less what is in use, in bytes; SIZE_MAX when there is no limit.
 std::size_t address_space_left();
+
+/// Whether anything is mapped at this page.
+bool is_mapped(void* page);
 
 /// Coarse monotonic milliseconds.
 std::int64_t now_ms();

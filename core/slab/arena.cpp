@@ -12,10 +12,12 @@ namespace {
 constexpr std::size_t kMaxArenas = 16;
 constexpr std::size_t kWantedBytes = std::size_t{1} << 40;
 constexpr std::size_t kSmallestBytes = kSuperSlabSize;
-constexpr std::size_t kMaxSuperSlabs = kWantedBytes / kSuperSlabSize;
-constexpr std::size_t kCommitStep = 16;     // slices; small, so that huge pages stay out
-constexpr std::size_t kMetaStep = 64 * 64;  // slices whose records are committed at once
-constexpr std::size_t kPurgeBatch = 64;     // runs per madvise round
+constexpr std::size_t kMaxSuperSlabs = kWantedBytes / kSuperSlabSize * (kLab ? 2 : 1);
+constexpr std::size_t kCommitStep = 16;  // slices; small, so that huge pages stay out
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kLargeHeap = 32 * 16;  // slices: 32 MiB
+constexpr std::size_t kMetaStep = 64 * 64;   // slices whose records are committed at once
+constexpr std::size_t kPurgeBatch = 64;      // runs per madvise round
 
 /// State of the slices of a SuperSlab, one bit each. Under the arena lock.
 struct SuperSlab {
@@ -42,6 +44,21 @@ SuperSlab super_of_arena0[kMaxSuperSlabs];  // untouched pages of .bss cost noth
 std::atomic<bool> purge_wanted;
 std::int64_t last_purge_ms;
 std::atomic<std::size_t> purged_slices;
+ArenaPolicy chosen;
+
+/// What research boxes decided; in libhakmem.so there are none.
+ArenaPolicy policy() { return kLab ? chosen : ArenaPolicy{}; }
+
+/// Slices of a SuperSlab.
+std::size_t per_super() {
+  return policy().half_super_slabs ? kSlicesPerSuperSlab / 2 : kSlicesPerSuperSlab;
+}
+
+/// Bits of each SuperSlab that stand for no slice that may be given out.
+std::uint64_t reserved() {
+  const std::uint64_t beyond = policy().half_super_slabs ? ~std::uint64_t{0} << 32 : 0;
+  return beyond | (policy().chunk_headers ? 1 : 0);
+}
 
 Lock& arena_lock() { return lock_of(Rank::arena); }
 
@@ -65,11 +82,23 @@ bool commit_meta(Arena& arena, std::size_t slices) {
   return true;
 }
 
+/// Huge pages from here on, when the heap has grown large.
+void wish_when_large(const Arena& arena, std::size_t wanted) {
+  if (policy().huge_pages != ArenaPolicy::HugePages::large_heap) return;
+  if (arena.committed >= kLargeHeap || wanted < kLargeHeap) return;
+  const std::uintptr_t from = align_up(arena.base + (arena.committed << kSliceShift), kHugePage);
+  const std::uintptr_t end = arena.base + (arena.slices << kSliceShift);
+  if (from < end) os::wish_huge_pages(pointer(from), end - from);
+}
+
 /// Raises the watermark so that slices [0, needed) are usable, by an eighth of the heap at least.
 bool commit_up_to(Arena& arena, std::size_t needed) {
   if (needed <= arena.committed) return true;
   std::size_t step = arena.committed / 8;
   if (step < kCommitStep) step = kCommitStep;
+  if (policy().huge_pages != ArenaPolicy::HugePages::as_the_system) {
+    step = align_up(step, kHugePage >> kSliceShift);
+  }
   std::size_t wanted = arena.committed + step;
   if (wanted < needed) wanted = needed;
   if (wanted > arena.slices) wanted = arena.slices;
@@ -77,6 +106,7 @@ bool commit_up_to(Arena& arena, std::size_t needed) {
     if (wanted > arena.meta_committed && !commit_meta(arena, wanted)) return false;
     if (os::commit(pointer(arena.base + (arena.committed << kSliceShift)),
                    (wanted - arena.committed) << kSliceShift)) {
+      wish_when_large(arena, wanted);
       __atomic_store_n(&arena.committed, wanted, __ATOMIC_RELAXED);
       return true;
     }
@@ -94,7 +124,7 @@ bool make_routes_readable(const Arena& arena, const SuperSlab* super_of_0) {
 bool reserve_arena(Arena& arena, std::size_t bytes, SuperSlab* super) {
   const std::size_t slices = bytes >> kSliceShift;
   const std::size_t bitmap =
-      super != nullptr ? 0 : align_up(slices / kSlicesPerSuperSlab * sizeof(SuperSlab), kPageSize);
+      super != nullptr ? 0 : align_up(slices / per_super() * sizeof(SuperSlab), kPageSize);
   const std::size_t meta = meta_bytes(slices) + bitmap;
   auto* start = static_cast<std::byte*>(os::reserve(meta + kSuperSlabSize + bytes));
   if (start == nullptr) return false;
@@ -103,6 +133,9 @@ bool reserve_arena(Arena& arena, std::size_t bytes, SuperSlab* super) {
   arena.super = super != nullptr ? super : reinterpret_cast<SuperSlab*>(start + meta - bitmap);
   arena.base = align_up(address(start) + meta, kSuperSlabSize);
   arena.slices = slices;
+  if (policy().huge_pages == ArenaPolicy::HugePages::always) {
+    os::wish_huge_pages(pointer(arena.base), bytes);
+  }
   arena.meta_committed = 0;
   const bool described = (bitmap == 0 || os::commit(arena.super, bitmap)) &&
                          make_routes_readable(arena, super) && commit_meta(arena, 1);
@@ -136,18 +169,20 @@ bool add_arena(std::size_t needed) {
 }
 
 bool is_free(const Arena& arena, std::size_t i) {
-  return (arena.super[i / kSlicesPerSuperSlab].taken >> (i % kSlicesPerSuperSlab) & 1) == 0;
+  const std::uint64_t taken = arena.super[i / per_super()].taken | reserved();
+  return (taken >> (i % per_super()) & 1) == 0;
 }
 
 /// First free slice at or after `i`, below `end`; `end` when there is none.
 std::size_t next_free(const Arena& arena, std::size_t i, std::size_t end) {
   while (i < end) {
-    const std::uint64_t open = ~arena.super[i / kSlicesPerSuperSlab].taken >> (i % 64);
+    const std::uint64_t open =
+        ~(arena.super[i / per_super()].taken | reserved()) >> (i % per_super());
     if (open != 0) {
       i += static_cast<std::size_t>(std::countr_zero(open));
       return i < end ? i : end;
     }
-    i = (i / kSlicesPerSuperSlab + 1) * kSlicesPerSuperSlab;
+    i = (i / per_super() + 1) * per_super();
   }
   return end;
 }
@@ -156,10 +191,10 @@ std::size_t next_free(const Arena& arena, std::size_t i, std::size_t end) {
 template <class Fn>
 void for_bits(Arena& arena, std::size_t i, std::size_t n, Fn fn) {
   while (n > 0) {
-    const std::size_t bit = i % kSlicesPerSuperSlab;
-    const std::size_t here = n < kSlicesPerSuperSlab - bit ? n : kSlicesPerSuperSlab - bit;
+    const std::size_t bit = i % per_super();
+    const std::size_t here = n < per_super() - bit ? n : per_super() - bit;
     const std::uint64_t ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
-    fn(arena.super[i / kSlicesPerSuperSlab], ones << bit);
+    fn(arena.super[i / per_super()], ones << bit);
     i += here;
     n -= here;
   }
@@ -183,8 +218,8 @@ std::size_t find_run(const Arena& arena, std::size_t slices, std::size_t alignme
 
 void note_dirty(const Arena& arena, std::size_t i, std::size_t slices, DirtySlices& dirty) {
   for (std::size_t k = 0; k < slices && k < DirtySlices::kSlices; ++k) {
-    const SuperSlab& super = arena.super[(i + k) / kSlicesPerSuperSlab];
-    if ((super.dirty >> ((i + k) % kSlicesPerSuperSlab) & 1) != 0) dirty.set(k);
+    const SuperSlab& super = arena.super[(i + k) / per_super()];
+    if ((super.dirty >> ((i + k) % per_super()) & 1) != 0) dirty.set(k);
   }
 }
 
@@ -253,7 +288,7 @@ struct PurgeRun {
 
 std::size_t collect_purge(Arena& arena, bool all, PurgeRun* runs, std::size_t capacity,
                           std::size_t n) {
-  const std::size_t supers = (arena.committed + 63) / 64;
+  const std::size_t supers = (arena.committed + per_super() - 1) / per_super();
   for (std::size_t s = 0; s < supers && n < capacity; ++s) {
     SuperSlab& super = arena.super[s];
     std::uint64_t due = super.dirty & ~super.taken & (all ? ~std::uint64_t{0} : super.aged);
@@ -264,14 +299,14 @@ std::size_t collect_purge(Arena& arena, bool all, PurgeRun* runs, std::size_t ca
                                  << first;
       super.taken |= mask;
       due &= ~mask;
-      runs[n++] = {&arena, s * 64 + first, count};
+      runs[n++] = {&arena, s * per_super() + first, count};
     }
   }
   return n;
 }
 
 void age(Arena& arena, bool& any_left) {
-  const std::size_t supers = (arena.committed + 63) / 64;
+  const std::size_t supers = (arena.committed + per_super() - 1) / per_super();
   for (std::size_t s = 0; s < supers; ++s) {
     SuperSlab& super = arena.super[s];
     super.aged = super.dirty & ~super.taken;
@@ -304,8 +339,9 @@ std::size_t purge_runs(PurgeRun* runs, std::size_t n) {
 
 }  // namespace
 
-bool arena_init() {
+bool arena_init(const ArenaPolicy& wanted) {
   Guard guard(arena_lock());
+  chosen = wanted;
   if (!add_arena(kSmallestBytes)) return false;
   sealed.arena_base = arenas[0].base;
   sealed.arena_slices = arenas[0].slices;

@@ -44,7 +44,13 @@ struct Place {
 };
 
 /// Reserves arena 0. False when not even the smallest reservation could be had.
-bool arena_init();
+/// What boxes decide of the arenas before there are any.
+struct ArenaPolicy {
+  bool chunk_headers = false;     ///< the first slice of a SuperSlab is never given out
+  bool half_super_slabs = false;  ///< SuperSlabs of 2 MiB
+  enum class HugePages : std::uint8_t { as_the_system, always, large_heap } huge_pages{};
+};
+bool arena_init(const ArenaPolicy& policy = {});
 
 /// `slices` adjacent slices whose first is a multiple of `alignment` slices; their records are not
 /// touched, their routes are kRouteFree. Takes the arena lock. `dirty`, where it is given, is told

@@ -129,7 +129,7 @@ def test_shapes_are_refused_by_the_library_without_variants(tmp_path: Path) -> N
     standard = Arm("standard", PLAIN.library, C7_ULTRA.env)
     said, values = said_by(standard, {}, tmp_path)
     assert said == (
-        "hakmem: HAKMEM_C7_ULTRA=1: libhakmem.so has the default shapes only, "
+        "hakmem: HAKMEM_C7_ULTRA=1: libhakmem.so has no research boxes, "
         "use libhakmem-lab.so; using the defaults\n"
     )
     assert values == defaults(tmp_path)

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "harness/hakbench/clock.hpp"
+#include "harness/hakbench/direct.hpp"
 #include "harness/hakbench/failure.hpp"
 #include "harness/hakbench/record.hpp"
 #include "harness/hakbench/slices.hpp"
@@ -39,6 +40,7 @@ bool run_slices(const Options& options, const Steps& steps, Team& team, Outcome&
 
 int run(const Options& options) {
   set_workload_name(options.workload().name);
+  choose_calls();
   Outcome outcome;
   const TickScale scale;
   Inspection inspection;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "harness/hakbench/direct.hpp"
 #include "harness/hakbench/slices.hpp"
 
 namespace hakbench {
@@ -154,6 +155,7 @@ bool write_record(const Options& options, const Outcome& outcome, const Steps& s
   text << "}, \"malloc_library\": ";
   text.quoted(malloc_library());
   if (slices != nullptr) slices->write(text);
+  if (calls_are_direct()) text << ", \"calls\": \"direct\"";
   text << "}\n";
   return text.flush();
 }

@@ -295,3 +295,29 @@ def test_output_that_cannot_be_written() -> None:
             check=False,
         )
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize("library", ["libhakmem.so", "libhakmem-lab.so"])
+def test_direct_calls_do_the_same_work(library: str) -> None:
+    def record(calls: str) -> dict[str, Any]:
+        env = {
+            **os.environ,
+            "LD_PRELOAD": str(HERE.parents[1] / "core" / library),
+            "HAKBENCH_CALLS": calls,
+        }
+        command = [str(HAKBENCH), "random_mixed", "--ops", "30000", "--min-seconds", "0"]
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        return dict(json.loads(done.stdout))
+
+    direct, preload = record("direct"), record("preload")
+    assert direct["calls"] == "direct" and "calls" not in preload
+    assert direct["checksum"] == preload["checksum"]
+
+
+@pytest.mark.parametrize("calls", ["direct", "nonsense"])
+def test_direct_calls_are_refused_where_they_cannot_be(calls: str) -> None:
+    env = {**os.environ, "HAKBENCH_CALLS": calls}
+    done = subprocess.run([str(HAKBENCH), "random_mixed"], env=env, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("hakbench: HAKBENCH_CALLS: ") and done.stderr.count("\n") == 1
