@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,13 @@ class Checked:
     root: Path
     build: Path
     boxes: dict[str, Box]
+    code: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What was read or compiled, and is the same for every box."""
+
+    def once(self, key: str, make: Callable[[], Any]) -> Any:
+        if key not in self.code:
+            self.code[key] = make()
+        return self.code[key]
 
     @property
     def lab(self) -> Path:
@@ -90,7 +97,8 @@ def reads_in_binary(checked: Checked, box: Box) -> int:
     """Instructions that address the box's value in the sealed page."""
     field = OFFSET_OF_VALUES + 8 * box.index
     wanted = f"_ZN6hakmem6sealedE+0x{field:x}"
-    return sum(instruction.symbol == wanted for instruction in all_code(checked.lab))
+    code: list[Instruction] = checked.once("all", lambda: all_code(checked.lab))
+    return sum(instruction.symbol == wanted for instruction in code)
 
 
 def changed_entries(checked: Checked, box: Box) -> list[str]:
@@ -172,16 +180,15 @@ def side_effects(checked: Checked, box: Box) -> Row:
         folder = Path(made)
         try:
             less = without(checked.root, folder, box)
+            target = folder / "hot.o"
             for library, flags in libraries.items():
-                target = folder / "hot.o"
-                ways: tuple[list[str], list[str]] = ([], less)
-                codes = [
-                    hot_code(
-                        compile_one(checked.build, checked.root, HOT, [*extra, *flags], target)
-                    )
-                    for extra in ways
-                ]
-                if not codes[0] or codes[0] != codes[1]:
+
+                def compiled(*extra: str, flags: list[str] = flags) -> str:
+                    words = ["-g0", *extra, *flags]
+                    return hot_code(compile_one(checked.build, checked.root, HOT, words, target))
+
+                whole = checked.once(library, compiled)
+                if not whole or whole != compiled(*less):
                     text = f"malloc, free or new of {library} are other code without the box"
                     return Row(name, "no", text)
         except DoesNotCompile as error:

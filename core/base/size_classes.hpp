@@ -100,7 +100,12 @@ constexpr ClassTable make_table() {
 
 }  // namespace detail
 
+#ifdef HAKMEM_LAB
+// A table for each object: a shared one would be a weak symbol, and variants share none.
+constexpr detail::ClassTable kClasses = detail::make_table();
+#else
 inline constexpr detail::ClassTable kClasses = detail::make_table();
+#endif
 
 HAK_INLINE constexpr const ClassInfo& class_info(unsigned cls) { return kClasses.info[cls]; }
 

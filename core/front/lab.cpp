@@ -91,6 +91,19 @@ void empty_lab(Front& front, unsigned cls, bool idle_only) {
   ring.swept_tail = ring.tail;
 }
 
+std::uint64_t kept_in_lab(Front& front, unsigned cls) {
+  const LabState& lab = lab_of(front);
+  const Tier& tier = lab.tiers[cls];
+  std::uint64_t n = __atomic_load_n(&tier.listed, __ATOMIC_RELAXED) +
+                    std::uint64_t{__atomic_load_n(&tier.loaded, __ATOMIC_RELAXED)};
+  if (cls - kFirstRingClass < kRings) {
+    const SlotRing& ring = lab.rings[cls - kFirstRingClass];
+    const std::uint32_t head = __atomic_load_n(&ring.head, __ATOMIC_RELAXED);
+    n += __atomic_load_n(&ring.tail, __ATOMIC_RELAXED) - head;
+  }
+  return n;
+}
+
 void* refill_from_tiers(Front& front, unsigned cls) {
   Tier& tier = lab_of(front).tiers[cls];
   const bool has_magazine = boxes::value_of(Id::refill_tiers) > 1;

@@ -63,6 +63,9 @@ void slots_overflow(Front& front, unsigned cls, void* p);
 /// the last look.
 void empty_lab(Front& front, unsigned cls, bool idle_only);
 
+/// Blocks that the rings and tiers of a class hold; racy while the thread runs.
+std::uint64_t kept_in_lab(Front& front, unsigned cls);
+
 /// Box refill_tiers: one block from the tiers of a class, others into its bin. Null: they are
 /// empty.
 void* refill_from_tiers(Front& front, unsigned cls);

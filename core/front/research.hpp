@@ -13,8 +13,9 @@ namespace hakmem::HAKMEM_VARIANT {
 
 namespace {
 
-/// Box header_byte: the write, which the compiler of the record had left out of line.
-HAK_HOT HAK_NOINLINE [[maybe_unused]] void write_header_apart(void* p, std::size_t code) {
+/// Box header_byte: the write, which the compiler of the record had left out of line. Not among the
+/// hot code, which begins with malloc on a cache line of its own.
+HAK_NOINLINE [[maybe_unused]] void write_header_apart(void* p, std::size_t code) {
   write_header(p, static_cast<unsigned>(code / 2));
 }
 

@@ -41,11 +41,15 @@ void add_queue(const Front& front, Balance& balance) {
   }
 }
 
-void add_front(const Front& front, Balance& balance) {
-  for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    balance.classes[cls].cached +=
-        length_of(__atomic_load_n(&front.bins[cls].head, __ATOMIC_RELAXED));
-  }
+void add_cached(Front& front, unsigned cls, ClassBalance& one) {
+  std::uint64_t n = length_of(__atomic_load_n(&front.bins[cls].head, __ATOMIC_RELAXED));
+  if constexpr (kLab) n += kept_in_lab(front, cls);
+  one.cached += n;
+  if (n > one.fullest) one.fullest = n;
+}
+
+void add_front(Front& front, Balance& balance) {
+  for (unsigned cls = 0; cls < kClassCount; ++cls) add_cached(front, cls, balance.classes[cls]);
   balance.classes[kC7UltraClass].cached += __atomic_load_n(&front.c7.count, __ATOMIC_RELAXED);
   add_outboxes(front, balance);
   add_queue(front, balance);
@@ -57,7 +61,7 @@ void take_balance(Balance& balance) {
   balance = Balance{};
   const std::size_t count = front_count();
   for (std::size_t i = 0; i < count; ++i) {
-    const Front& front = *front_at(i);
+    Front& front = *front_at(i);
     if (front.state.load(std::memory_order_relaxed) == FrontState::lost) {
       ++balance.lost_fronts;
     } else {

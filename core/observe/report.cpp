@@ -57,26 +57,6 @@ void write_observed(Object& fields, Text& out, const FrontStats& stats) {
   fields.number("fast_frees", stats.observed_frees);
 }
 
-/// What each class gave to the caches and got back: one that got nothing back, though it gave much,
-/// leaks or is never drained.
-void write_balance(Text& out, const FrontStats& stats) {
-  constexpr std::uint64_t kMuch = 1000;
-  out.add('[');
-  bool first = true;
-  for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    if (stats.blocks_out[cls] == 0) continue;
-    if (!first) out.add(", ");
-    first = false;
-    Object fields(out);
-    fields.number("bytes", usable_of(cls));
-    fields.number("out", stats.blocks_out[cls]);
-    fields.number("back", stats.blocks_back[cls]);
-    const bool stuck = stats.blocks_out[cls] >= kMuch && stats.blocks_back[cls] == 0;
-    if (stuck) fields.key("never_returned").add("true");
-  }
-  out.add(']');
-}
-
 void write_stats(Text& out) {
   const FrontStats stats = total_stats();
   const ArenaUsage arena = arena_usage();
@@ -129,8 +109,6 @@ void write_report(Text& out, const char* event) {
   }
   report.key("stats");
   write_stats(out);
-  report.key("balance");
-  write_balance(out, total_stats());
 }
 
 }  // namespace hakmem

@@ -58,7 +58,7 @@ void write_json_class(Text& out, unsigned cls, const ClassBalance& one) {
   fields.number("live", one.live);
   fields.number("cached", one.cached);
   fields.number("waiting", one.waiting);
-  fields.key("balanced").add(one.stuck() ? "false" : "true");
+  fields.key("balanced").add(one.stuck() || one.hoarded() ? "false" : "true");
 }
 
 void write_json(Text& out, const char* event, const Balance& balance) {
@@ -103,11 +103,15 @@ void write_text(Text& out, const char* event, const Balance& balance) {
 void complain_of_stuck(Text& out, const Balance& balance) {
   for (unsigned cls = 0; cls < kClassCount; ++cls) {
     const ClassBalance& one = balance.classes[cls];
-    if (!one.stuck()) continue;
+    if (!one.stuck() && !one.hoarded()) continue;
     out.add("hakmem: balance: of class ").add(std::uint64_t{usable_of(cls)}).add(", ");
     out.add(one.allocated).add(" blocks were allocated, ").add(one.freed);
-    out.add(" came back to their slabs and ").add(one.waiting);
-    out.add(" freed ones wait for a thread that does not take them in\n");
+    out.add(" came back to their slabs and ");
+    if (one.stuck()) {
+      out.add(one.waiting).add(" freed ones wait for a thread that does not take them in\n");
+    } else {
+      out.add(one.cached).add(" freed ones lie in caches that give none back\n");
+    }
   }
 }
 
