@@ -181,13 +181,12 @@ std::string boxes_markdown() {
     row("id", std::string("`") + entry.id + "`");
     row("kind", kind_name(box.kind));
     row("status", status_name(box.status));
-    row("values", range_text(box));
-    row("default", std::to_string(box.default_value));
-    row("unit", box.unit);
+    row("values", range_text(box) + (*box.unit == '\0' ? "" : std::string(" ") + box.unit) +
+                      ", default " + std::to_string(box.default_value));
     row("experiment", box.phase);
     row("excludes", env_list(box.excludes));
     row("requires", env_list(box.requires_ids));
-    row("live", box.live ? "yes: can be switched in a running process" : "no");
+    row("live", box.live ? "yes: can be switched in a running process" : "");
     row("expires", box.expiry);
     row("build", box.profile);
     row("brittle", box.brittle);
