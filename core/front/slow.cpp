@@ -179,7 +179,7 @@ HAK_NOINLINE void* malloc_long_way(std::size_t size) {
 /// Mostly for sizes above those of malloc's own map: they too find their block at once, if there is
 /// one in the cache.
 void* malloc_slow(std::size_t size) {
-  if (size >= sealed.plain_sizes) return malloc_long_way(size);
+  if (HAK_UNLIKELY(size >= sealed.plain_sizes)) return malloc_long_way(size);
   if constexpr (!kGuarded) {
     Front& front = *this_front;
     const unsigned cls = class_for(front, size);

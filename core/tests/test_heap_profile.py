@@ -122,6 +122,20 @@ def test_without_it_nothing_is_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_without_it_none_of_its_code_runs(tmp_path: Path) -> None:
+    """Of all ways to get and free blocks. (That the fast paths are the same, the goldens say.)"""
+    if shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed")
+    counts = tmp_path / "callgrind"
+    command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={counts}"]
+    done = run(PLAIN, [*command, program("sites")])
+    assert done.returncode == 0, done
+    name = re.compile(r" hakmem::(?:\(anonymous namespace\)::)?(\w+)\(")
+    ran = set(name.findall(counts.read_text("utf-8")))
+    assert {"malloc_slow", "large_free", "reallocate"} <= ran
+    assert not ran & {"sample_due", "record_sample", "forget_sample", "write_samples"}
+
+
 def test_profile_that_cannot_be_written() -> None:
     env = {"HAKMEM_HEAP_PROFILE": "/no/such/folder/heap"}
     done = run(PLAIN, [program("sites")], env=env)
