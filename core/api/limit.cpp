@@ -1,5 +1,8 @@
 // setrlimit and prlimit: a program that limits its own address space would find the limit used up
 // by the reservation, so that not even its stack could grow. What is not in use goes back first.
+//
+// mlockall: the kernel counts reservations too, so without the right to lock more than
+// RLIMIT_MEMLOCK, a program could lock nothing.
 #include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,6 +31,20 @@ int set_limit(pid_t pid, int resource, const struct rlimit* wanted, struct rlimi
   return -1;
 }
 
+/// Gives what is reserved and not in use back where the kernel refuses with it, and tries again.
+int lock_all(int flags) {
+  long result = os::syscall3(SYS_mlockall, flags, 0, 0);
+  struct rlimit limit {};
+  if (result == -ENOMEM && sealed.ready && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY) {
+    arena_fit(limit.rlim_cur);
+    result = os::syscall3(SYS_mlockall, flags, 0, 0);
+  }
+  if (result == 0) return 0;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
 }  // namespace
 
 // The sanitizers' builds give another: their runtime calls setrlimit before it is ready for ours.
@@ -48,7 +65,11 @@ extern "C" {
                                                  const struct rlimit* wanted,
                                                  struct rlimit* old) noexcept
     __asm__(HAKMEM_NAME_PREFIX "prlimit64");
+[[gnu::visibility("default")]] int hak_mlockall(int flags) noexcept
+    __asm__(HAKMEM_NAME_PREFIX "mlockall");
 }
+
+int hak_mlockall(int flags) noexcept { return lock_all(flags); }
 
 int hak_setrlimit(int resource, const struct rlimit* wanted) noexcept {
   return set_limit(0, resource, wanted, nullptr);

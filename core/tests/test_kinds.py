@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preload import ARMS, LIBRARIES, Arm, passes, program
+from preload import ARMS, LIBRARIES, Arm, passes, program, run
 
 MIB = 1 << 20
 NO_REPORT = {"HAKMEM_OOM_REPORT": "0"}
@@ -119,3 +119,10 @@ def test_k24_memory_goes_back(arm: Arm) -> None:
 @pytest.mark.parametrize("library", LIBRARIES, ids=str)
 def test_k20_dlopen_and_dlclose(library: Arm) -> None:
     passes(None, [program("k20_dlopen"), library.library])
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=str)
+def test_k19_all_memory_is_locked_under_a_limit(library: Arm) -> None:
+    if run(None, [program("lock_all")]).returncode == 77:
+        pytest.skip("the limit of locked memory is too low for any program")
+    passes(library, [program("lock_all")])
