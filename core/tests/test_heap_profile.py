@@ -129,6 +129,8 @@ def test_without_it_none_of_its_code_runs(tmp_path: Path) -> None:
     counts = tmp_path / "callgrind"
     command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={counts}"]
     done = run(PLAIN, [*command, program("sites")])
+    if "debuginfo reader" in done.stderr:
+        pytest.skip("valgrind cannot read what this compiler wrote")
     assert done.returncode == 0, done
     name = re.compile(r" hakmem::(?:\(anonymous namespace\)::)?(\w+)\(")
     ran = set(name.findall(counts.read_text("utf-8")))
