@@ -17,6 +17,7 @@ from .plan import Arm, Cell
 from .proof import arm_problems
 from .stats import intervals
 
+NO_RUN = "no valid run"  # what arm_problems() says of an arm that has none and did not fail
 MUST_BEAT = 1.10  # × mimalloc, geometric mean
 PEERS = (
     "glibc",
@@ -134,11 +135,17 @@ class Sweep:
         logs = self.logs(cell, other)
         return ratio_of(logs.to_numpy()) if len(logs) else None
 
-    def mean_ratio(self, other: Arm) -> tuple[Ratio | None, list[str]]:
-        """Geometric mean over the cells, and the cells that do not enter it. The blocks are the
-        sample: a block's value is the mean over all cells, so what cells share cancels nowhere.
-        """
-        by_cell = {cell.name: self.logs(cell, other) for cell in self.cells}
+    def best_cell(self, other: Arm) -> tuple[Cell, Ratio] | None:
+        """The cell in which ours is furthest ahead of another library."""
+        found = [(cell, ratio) for cell in self.cells if (ratio := self.ratio(cell, other))]
+        return max(found, key=lambda item: item[1].value) if found else None
+
+    def mean_ratio(self, other: Arm, without: Cell | None = None) -> tuple[Ratio | None, list[str]]:
+        """Geometric mean over the cells but `without`, and the cells that could not enter it. The
+        blocks are the sample: a block's value is the mean over all cells, so what cells share
+        cancels nowhere."""
+        cells = [cell for cell in self.cells if cell is not without]
+        by_cell = {cell.name: self.logs(cell, other) for cell in cells}
         left_out = [name for name, logs in by_cell.items() if logs.empty]
         frame = pd.DataFrame({name: logs for name, logs in by_cell.items() if len(logs)})
         if frame.empty:
@@ -166,10 +173,19 @@ class Sweep:
         return min(found, key=lambda item: item[1]) if found else None
 
     def failures(self) -> list[str]:
-        """One line a cell and library that failed, with the reason."""
-        return [
-            f"{arm} in {cell}: {'; '.join(texts)}" for (cell, arm), texts in self._problems.items()
+        """One line a cell and library that failed, with the reason; one for a cell that has no
+        valid run of any library."""
+        empty = [cell.name for cell in self.run.plan.cells if not self.has_runs(cell)]
+        lines = [
+            f"{arm} in {cell}: {'; '.join(texts)}"
+            for (cell, arm), texts in self._problems.items()
+            if cell not in empty
         ]
+        return lines + [f"no library in {cell}: no valid run" for cell in empty]
+
+    def has_runs(self, cell: Cell) -> bool:
+        """Whether any library has a valid run in a cell, or one that failed."""
+        return any(self.problems(cell, arm) != [NO_RUN] for arm in self.run.plan.arms)
 
     def gates(self) -> list[Gate]:
         """The figures of throughput and memory; open where the data cannot say."""
@@ -251,8 +267,10 @@ class Sweep:
         gates = self.gates()
         met = sum(gate.state == "met" for gate in gates)
         text = ", ".join(parts) or "nothing that counts was measured"
+        entered = sum(any(self.ratio(cell, arm) for arm in self.others) for cell in self.cells)
+        extent = f"{entered} of " if entered < len(self.cells) else ""
         return (
-            f"{self.ours.name}, geometric mean of {len(self.cells)} cells: {text} · "
+            f"{self.ours.name}, geometric mean of {extent}{len(self.cells)} cells: {text} · "
             f"{met} of {len(gates)} figures met"
         )
 

@@ -53,6 +53,25 @@ def test_geometric_means_find_the_true_ratios(tmp_path: Path) -> None:
         assert not left_out
 
 
+def test_one_great_cell_is_seen_in_the_mean(tmp_path: Path) -> None:
+    def great(record: Json) -> Json:
+        if record["arm"] == "hakmem" and record["cell"] == CELLS[3]:
+            record["metrics"]["ops_per_s"] *= 100.0
+        return record
+
+    folder = sweep_folder(tmp_path / "run", change=great)
+    sweep = read_sweep(load_run(folder))
+    mimalloc = arm(sweep, "mimalloc")
+    whole, _ = sweep.mean_ratio(mimalloc)
+    assert whole is not None and whole.value > 2.0
+    assert main(["report", str(folder)]) == 0
+    assert f"× (without {CELLS[3]}) |" in (folder / "report.md").read_text()
+    best = sweep.best_cell(mimalloc)
+    assert best is not None
+    rest, _ = sweep.mean_ratio(mimalloc, best[0])
+    assert rest is not None and rest.value == pytest.approx(1.2, rel=0.02)
+
+
 def test_figures_are_met_missed_or_open(tmp_path: Path) -> None:
     found = states(sweep_of(tmp_path / "run"))
     assert found["geometric mean at least 1.10 × mimalloc"] == "met"
@@ -154,6 +173,19 @@ def test_an_interrupted_sweep_is_still_read(tmp_path: Path) -> None:
     assert set(states(sweep).values()) <= {"open", "missed", "met"}
     assert main(["report", str(folder)]) == 0
     assert "**interrupted**" in (folder / "report.md").read_text()
+
+
+def test_a_cell_without_a_run_is_one_line_and_no_failure(tmp_path: Path) -> None:
+    def without(record: Json) -> Json | None:
+        return None if record["cell"] == CELLS[2] else record
+
+    folder = sweep_folder(tmp_path / "run", change=without)
+    sweep = read_sweep(load_run(folder))
+    assert sweep.failures() == [f"no library in {CELLS[2]}: no valid run"]
+    assert sweep.headline().startswith("hakmem, geometric mean of 5 of 6 cells: ")
+    assert main(["report", str(folder)]) == 0
+    text = (folder / "report.md").read_text()
+    assert f"| {CELLS[2]} | – | – |" in text and "failed" not in text
 
 
 def test_another_result_is_no_sweep(tmp_path: Path) -> None:

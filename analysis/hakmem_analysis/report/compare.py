@@ -12,7 +12,7 @@ from ..files import Json, dump_json, write_text
 from ..load import Run
 from ..plan import Arm, Cell
 from ..proof import arm_proof
-from ..sweep import Ratio, Sweep, read_sweep, sweep_json
+from ..sweep import NO_RUN, Ratio, Sweep, read_sweep, sweep_json
 from ..units import count, plain, signed, span, unit_of
 from .compare_plots import Point, heat_map, means_plot, trade_plot
 from .environment import environment
@@ -94,9 +94,11 @@ def _header(sweep: Sweep) -> list[tuple[str, str]]:
 def _forecast(sweep: Sweep, low: float, high: float) -> str:
     text = f"geometric mean {span((low, high), 0)} % against mimalloc"
     arm = next((arm for arm in sweep.peers if arm.name == "mimalloc"), None)
-    ratio = sweep.mean_ratio(arm)[0] if arm else None
+    ratio, left_out = sweep.mean_ratio(arm) if arm else (None, [])
     if ratio is None:
         return text + "; not measured"
+    if left_out or ratio.low is None:
+        return text + "; not scored: cells or blocks are missing"
     found = 100.0 * (ratio.value - 1.0)
     word = "met" if low <= found <= high else "missed"
     return f"{text}; {word}: {signed(found)} %"
@@ -114,12 +116,20 @@ def _means(sweep: Sweep) -> list[list[str]]:
         ratio, left_out = sweep.mean_ratio(arm)
         value = f"{ratio.value:.3f} ×" if ratio else "–"
         ends, n = (_ends(ratio), str(ratio.n)) if ratio else ("–", "0")
-        rows.append([arm.name, value, ends, n, ", ".join(left_out) or "–"])
+        rows.append([arm.name, value, ends, n, _without_best(sweep, arm)])
+        rows[-1].append(", ".join(left_out) or "–")
     return rows
 
 
+def _without_best(sweep: Sweep, arm: Arm) -> str:
+    """The geometric mean without the cell that raises it most."""
+    best = sweep.best_cell(arm)
+    rest = sweep.mean_ratio(arm, best[0])[0] if best else None
+    return f"{rest.value:.3f} × (without {best[0].name})" if best and rest else "–"
+
+
 def _shown(sweep: Sweep, cell: Cell, arm: Arm, value: float | None, text: str) -> str:
-    if sweep.problems(cell, arm):
+    if sweep.problems(cell, arm) not in ([], [NO_RUN]):
         return "failed"
     return "–" if value is None else text
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 from .style import BASELINE, INK, MUTED, REFERENCES, TREATMENT, styled
 
+STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)  # of ticks where less than a decade is shown
 FULL_COLOUR = 100.0  # % apart at which the colour saturates
 
 
@@ -35,7 +37,7 @@ def heat_map(
         axes.imshow(colours, cmap="PiYG", vmin=-FULL_COLOUR, vmax=FULL_COLOUR, aspect="auto")
         for y, row in enumerate(percents):
             for x, value in enumerate(row):
-                text = "–" if value is None else f"{value:.0f} %"
+                text = "–" if value is None else _percent(value)
                 is_dark = value is not None and abs(np.log(value / 100.0)) > 0.75
                 axes.text(
                     x,
@@ -53,6 +55,10 @@ def heat_map(
             spine.set_visible(False)
         axes.set_title(f"Throughput of {ours} in % of each library")
     return figure
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0f} %" if value < 1000.0 else f"{value / 100.0:.0f} ×"
 
 
 def means_plot(rows: list[tuple[str, float, float | None, float | None]], ours: str) -> Figure:
@@ -75,7 +81,8 @@ def means_plot(rows: list[tuple[str, float, float | None, float | None]], ours: 
         axes.set_yticks(range(len(rows)), [row[0] for row in rows])
         axes.invert_yaxis()
         axes.margins(y=0.25)
-        axes.set_xlabel(f"throughput of {ours}, geometric mean (× the library), 95 % interval")
+        axes.set_xlabel("geometric mean over the cells (× the library), 95 % interval")
+        axes.set_title(f"Throughput of {ours}: right of 1 it is faster")
         axes.grid(axis="y", visible=False)
     return figure
 
@@ -103,9 +110,16 @@ def trade_plot(points: list[Point], reference: str) -> Figure:
         axes.set_xscale("log")
         axes.set_yscale("log")
         for axis in (axes.xaxis, axes.yaxis):
+            low, high = axis.get_view_interval()
+            is_wide = high > 8 * low
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if is_wide else STEPS, numticks=12))
+            axis.set_minor_locator(NullLocator())
             axis.set_major_formatter("{x:g} ×")
-            axis.set_minor_formatter("{x:g} ×")
-            axis.set_tick_params(which="minor", labelsize=8)
+        ours = next((point.name for point in points if point.cells), None)
+        if ours is not None:
+            label = f"single cells of {ours}"
+            axes.plot([], [], "o", markersize=4, color=TREATMENT, alpha=0.3, label=label)
+            axes.legend(frameon=False, loc="lower right")
         axes.set_xlabel(f"peak RSS (× {reference}, geometric mean)")
         axes.set_ylabel(f"throughput (× {reference}, geometric mean)")
         axes.set_title("Throughput against memory: up and left is better")
