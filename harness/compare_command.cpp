@@ -46,6 +46,7 @@ Json entry_of(const Cell& cell) {
   if (cell.program()) {
     entry["command"] = cell.command;
     entry["threads"] = cell.threads;
+    if (!cell.process.empty()) entry["process"] = cell.process;
   } else {
     entry["params"] = cell.params;
   }
@@ -94,8 +95,11 @@ class Suite {
  private:
   /// Programs that the machine lacks are left out.
   void add(Cell cell, std::vector<Cell>* cells) {
-    if (cell.program() && !exists(cell.command[0])) {
-      run_->notices.push_back("the cell " + cell.name + " is left out: " + cell.command[0] +
+    const std::string program = !cell.program()        ? std::string()
+                                : cell.process.empty() ? cell.command[0]
+                                                       : cell.process;
+    if (!program.empty() && !exists(program)) {
+      run_->notices.push_back("the cell " + cell.name + " is left out: " + program +
                               " is not there (type: ./hak setup programs)");
       return;
     }
@@ -134,30 +138,11 @@ class Suite {
       }
     }
     for (const std::string& text : options_.libraries) {
-      found.push_back(named_library(text));
+      Json arm = library_argument(text);
+      arm["role"] = "reference";
+      found.push_back(std::move(arm));
     }
     return found;
-  }
-
-  /// An arm from NAME=PATH. Paths start where the user stands, not at the repository.
-  static Json named_library(const std::string& text) {
-    const std::size_t equal = text.find('=');
-    const std::string name = text.substr(0, equal);
-    std::string library = equal == std::string::npos ? std::string() : text.substr(equal + 1);
-    if (library.empty() || !is_plain_name(name)) {
-      throw Failure(Exit::usage, "--lib " + text +
-                                     ": must be NAME=PATH, the name of letters, "
-                                     "digits, '.', '_' and '-'");
-    }
-    const std::vector<std::string> known = library_names();
-    if (std::find(known.begin(), known.end(), library) == known.end()) {
-      const std::string path = real_path(library);
-      if (path.empty()) {
-        throw Failure(Exit::usage, "--lib " + text + ": there is no file " + library);
-      }
-      library = path;
-    }
-    return {{"name", name}, {"library", library}, {"role", "reference"}};
   }
 
   const CompareOptions& options_;

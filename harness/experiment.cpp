@@ -27,7 +27,8 @@ const std::vector<std::string> kKeys = {"phase",         "title",
                                         "void_limits",   "min_seconds",
                                         "until_decided", "looks",
                                         "mode",          "slices",
-                                        "factors",       "report"};
+                                        "factors",       "report",
+                                        "libraries"};
 
 const std::vector<std::string> kMetrics = {
     "ops_per_s",      "ns_per_op",        "wall_s",       "user_s",       "system_s",
@@ -172,6 +173,7 @@ Json cell_json(const Cell& cell) {
   if (cell.program()) {
     json["command"] = cell.command;
     json["metric_from"] = "wall";
+    if (!cell.process.empty()) json["process"] = cell.process;
   } else {
     json["params"] = cell.params;
   }
@@ -236,12 +238,16 @@ void Experiment::declare_sequential() {
 
 std::string Experiment::folder() const { return lower(phase); }
 
-Experiment read_experiment(const std::string& file, const Places& places) {
+std::string read_experiment_text(const std::string& file) {
   const std::optional<std::string> text = read_file(file);
   if (!text) {
     throw Failure(Exit::usage, file + ": cannot read this experiment: " + errno_text(errno));
   }
-  return parse_experiment(file, *text, places);
+  return *text;
+}
+
+Experiment read_experiment(const std::string& file, const Places& places) {
+  return parse_experiment(file, read_experiment_text(file), places);
 }
 
 Experiment parse_experiment(const std::string& file, const std::string& text,

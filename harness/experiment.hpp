@@ -27,7 +27,8 @@ struct Cell {
   std::string workload;  ///< of hakbench, or "program"
   Json params = Json::object();
   std::vector<std::string> command;  ///< of a program; empty for hakbench
-  unsigned threads = 1;              ///< 1: pinned to one CPU; more: the whole allowed set
+  std::string process;   ///< program that the command becomes by exec; "" where it stays itself
+  unsigned threads = 1;  ///< 1: pinned to one CPU; more: the whole allowed set
   bool primary = false;
   unsigned runs = 0;  ///< blocks of this cell, where it takes fewer than the experiment; 0: all
 
@@ -86,6 +87,9 @@ Cell shortened(Cell cell, std::uint64_t most_ops);
 /// Reads and checks the file. Throws Failure(usage) with one line that names file, line, place and
 /// the nearest known name; Failure(missing) where a library is not there.
 Experiment read_experiment(const std::string& file, const Places& places);
+
+/// The content of the file. Throws Failure(usage) where it cannot be read.
+std::string read_experiment_text(const std::string& file);
 
 /// The same for a text that stands in no file yet; `file` names it in messages.
 Experiment parse_experiment(const std::string& file, const std::string& text, const Places& places);

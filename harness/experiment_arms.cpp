@@ -4,6 +4,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/experiment_parts.hpp"
+#include "harness/files.hpp"
 #include "harness/text.hpp"
 
 namespace hakmem::harness {
@@ -75,6 +76,7 @@ class ArmReader {
     }
     read_by_form();
     read_references();
+    read_libraries();
     order_roles();
     share_names();
     if (!missing_.empty()) throw Failure(Exit::missing, missing_);
@@ -133,10 +135,7 @@ class ArmReader {
     for (std::size_t i = 0; i < arms.size(); ++i) {
       const std::string path = child_path("arms", i);
       check_.keys(path, arms[i], {"name", "library", "env", "role"});
-      const std::string name = check_.line(path + ".name", check_.need(path, arms[i], "name"));
-      if (!is_plain_name(name)) {
-        check_.fail(path + ".name", "may hold letters, digits, '.', '_' and '-' only");
-      }
+      const std::string name = read_name(path, arms[i]);
       std::string role = kRoles[std::min<std::size_t>(i, 2)];
       if (const Json* const given = Checker::find(arms[i], "role")) {
         role = check_.word(path + ".role", *given, kRoles);
@@ -216,6 +215,28 @@ class ArmReader {
       const std::string name = library.substr(library.rfind('/') + 1);
       add(path, name, "reference", path, library, {});
     }
+  }
+
+  /// Libraries beside the arms, each with a name of its own: what --lib adds.
+  void read_libraries() {
+    const Json* const libraries = Checker::find(root_, "libraries");
+    if (libraries == nullptr) return;
+    check_.list("libraries", *libraries, 0);
+    for (std::size_t i = 0; i < libraries->size(); ++i) {
+      const std::string path = child_path("libraries", i);
+      const Json& entry = (*libraries)[i];
+      check_.keys(path, entry, {"name", "library"});
+      add(path, read_name(path, entry), "reference", path + ".library",
+          check_.line(path + ".library", check_.need(path, entry, "library")), {});
+    }
+  }
+
+  std::string read_name(const std::string& path, const Json& entry) {
+    const std::string name = check_.line(path + ".name", check_.need(path, entry, "name"));
+    if (!is_plain_name(name)) {
+      check_.fail(path + ".name", "may hold letters, digits, '.', '_' and '-' only");
+    }
+    return name;
   }
 
   Library find(const std::string& path, const std::string& name) {
@@ -317,6 +338,26 @@ class ArmReader {
 };
 
 }  // namespace
+
+Json library_argument(const std::string& text) {
+  const std::size_t equal = text.find('=');
+  const std::string name = text.substr(0, equal);
+  std::string library = equal == std::string::npos ? std::string() : text.substr(equal + 1);
+  if (library.empty() || !is_plain_name(name)) {
+    throw Failure(Exit::usage, "--lib " + text +
+                                   ": must be NAME=PATH, the name of letters, digits, '.', '_' "
+                                   "and '-'");
+  }
+  const std::vector<std::string> known = library_names();
+  if (std::find(known.begin(), known.end(), library) == known.end()) {
+    const std::string path = real_path(library);
+    if (path.empty()) {
+      throw Failure(Exit::usage, "--lib " + text + ": there is no file " + library);
+    }
+    library = path;
+  }
+  return {{"name", name}, {"library", library}};
+}
 
 std::string add_quoted_peer(const Places& places, unsigned blocks, Experiment* experiment) {
   const std::vector<Arm>& arms = experiment->arms;

@@ -159,7 +159,8 @@ std::vector<Cell> expand(const Checker& check, const std::string& path, const Js
 }
 
 Cell read_program(const Checker& check, const std::string& path, const Json& entry) {
-  check.keys(path, entry, {"name", "command", "metric_from", "threads", "primary", "cell", "runs"});
+  check.keys(path, entry,
+             {"name", "command", "metric_from", "threads", "primary", "cell", "runs", "process"});
   Cell cell;
   cell.workload = "program";
   const std::string place = path + ".command";
@@ -176,6 +177,10 @@ Cell read_program(const Checker& check, const std::string& path, const Json& ent
   if (const Json* const from = Checker::find(entry, "metric_from")) {
     check.word(path + ".metric_from", *from, {"wall"});
   }
+  if (const Json* const process = Checker::find(entry, "process")) {
+    cell.process = check.line(path + ".process", *process);
+    if (cell.process.front() != '/') check.fail(path + ".process", "must be an absolute path");
+  }
   if (const Json* const threads = Checker::find(entry, "threads")) {
     cell.threads = static_cast<unsigned>(check.whole(path + ".threads", *threads, 1, 4096));
   }
@@ -187,7 +192,8 @@ Cell read_program(const Checker& check, const std::string& path, const Json& ent
 std::vector<Cell> read_entry(const Checker& check, const std::string& path, const Json& entry,
                              bool all_names) {
   check.keys(path, entry,
-             {"name", "params", "primary", "command", "metric_from", "threads", "cell", "runs"});
+             {"name", "params", "primary", "command", "metric_from", "threads", "cell", "runs",
+              "process"});
   const std::string name =
       check.word(path + ".name", check.need(path, entry, "name"), workload_names());
   if (name == "program") return {read_program(check, path, entry)};

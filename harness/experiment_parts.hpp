@@ -21,6 +21,11 @@ void read_cells(const Checker& check, const Json& root, Experiment* experiment);
 /// mimalloc already, or none is ours. Gives why it is not there, "" where nothing is to be said.
 std::string add_quoted_peer(const Places& places, unsigned blocks, Experiment* experiment);
 
+/// A library from NAME=PATH of the command line: {"name", "library"}; PATH may be a name of
+/// library_names(). Paths start where the user stands, not at the repository. Throws
+/// Failure(usage).
+Json library_argument(const std::string& text);
+
 /// True for letters, digits, '.', '_' and '-', not beginning with '.' or '-'.
 bool is_plain_name(const std::string& name);
 

@@ -22,6 +22,7 @@ struct Known {
 };
 
 constexpr Known kSystem[] = {
+    {"libc", "libc6", {"libc.so.6", "libc.so.6"}},
     {"mimalloc", "libmimalloc2.0", {"libmimalloc.so.2", "libmimalloc.so"}},
     {"jemalloc", "libjemalloc2", {"libjemalloc.so.2", "libjemalloc.so"}},
     {"tcmalloc", "libtcmalloc-minimal4", {"libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so"}},

@@ -98,6 +98,8 @@ void define_run(CLI::App* run, Options* options) {
   run->add_flag("--until-decided", o.until_decided,
                 "stop at the first look (10, 20, 40, 80 blocks) whose evidence is decided");
   run->add_option("--resume", o.resume, "go on with a run that was stopped")->type_name("DIR");
+  run->add_option("--lib", o.libraries, "a further library beside the arms")
+      ->type_name("NAME=PATH");
   run->add_option("--mode", o.mode,
                   "process: one fresh process a run; slices: both arms in turns inside one")
       ->check(CLI::IsMember({"process", "slices"}));

@@ -182,8 +182,11 @@ class Run {
   void look(double now) {
     MapsSnapshot maps = read_maps(result_.pid);
     if (!maps.empty()) result_.maps = std::move(maps);
-    const bool seen = request_.wanted_library.empty() ? !result_.maps.libc().empty()
-                                                      : result_.maps.has(request_.wanted_library);
+    const bool itself =
+        request_.wanted_program.empty() || result_.maps.executable == request_.wanted_program;
+    const bool seen =
+        itself && (request_.wanted_library.empty() ? !result_.maps.libc().empty()
+                                                   : result_.maps.has(request_.wanted_library));
     if (first_look_ == 0) first_look_ = now;
     const double age = now - first_look_;
     if (seen && seen_at_ == 0) {

@@ -20,6 +20,7 @@ struct RunRequest {
   std::vector<int> cpus;                 ///< the process is pinned to these
   double timeout_s = 120;
   std::string wanted_library;  ///< file that should get mapped; "" for the C library
+  std::string wanted_program;  ///< file that the command becomes by exec; "": it stays itself
 };
 
 enum class Ending {

@@ -39,11 +39,12 @@ std::string member_text(const Json& object, const char* key) {
 
 class Prover {
  public:
-  Prover(const Arm& arm, const ProcessResult& result, const Json& record)
-      : arm_(arm), result_(result), record_(record) {}
+  Prover(const Arm& arm, const Cell& cell, const ProcessResult& result, const Json& record)
+      : arm_(arm), cell_(cell), result_(result), record_(record) {}
 
   Proof judge(const std::string& report_text) {
     Proof proof;
+    check_process();
     check_mapping();
     check_other_allocators();
     check_record();
@@ -72,6 +73,14 @@ class Prover {
 
   [[nodiscard]] std::string wanted_path() const {
     return arm_.library.path.empty() ? result_.maps.libc() : arm_.library.path;
+  }
+
+  /// A shell that was to become a server must have become it when it was looked at.
+  void check_process() {
+    if (cell_.process.empty() || result_.maps.empty()) return;
+    if (result_.maps.executable == real_path(cell_.process)) return;
+    add("the process that was looked at is " + base_of(result_.maps.executable) + ", not " +
+        base_of(cell_.process));
   }
 
   void check_mapping() {
@@ -131,6 +140,7 @@ class Prover {
   }
 
   const Arm& arm_;
+  const Cell& cell_;
   const ProcessResult& result_;
   const Json& record_;
   std::vector<std::string> problems_, notes_;
@@ -228,9 +238,9 @@ std::vector<std::string> report_problems(const Arm& arm, const Json& report) {
   return problems;
 }
 
-Proof prove(const Arm& arm, const ProcessResult& result, const Json& record,
+Proof prove(const Arm& arm, const Cell& cell, const ProcessResult& result, const Json& record,
             const std::string& report) {
-  return Prover(arm, result, record).judge(report);
+  return Prover(arm, cell, result, record).judge(report);
 }
 
 }  // namespace hakmem::harness

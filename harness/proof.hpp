@@ -17,7 +17,7 @@ struct Proof {  // NOLINT(bugprone-exception-escape): moving a Json throws nothi
 
 /// Judges one run. `record` is hakbench's record or null, `report` the text that the allocator
 /// appended to HAKMEM_REPORT during the run.
-Proof prove(const Arm& arm, const ProcessResult& result, const Json& record,
+Proof prove(const Arm& arm, const Cell& cell, const ProcessResult& result, const Json& record,
             const std::string& report);
 
 /// The report line of that process: its exit event where it has one, else its last; null where

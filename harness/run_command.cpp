@@ -58,6 +58,10 @@ void check_programs(const Experiment& experiment, const Places& places) {
       throw Failure(Exit::usage, experiment.file + ": the program " + cell.command[0] +
                                      " is not found or not executable");
     }
+    if (!cell.process.empty() && find_program(cell.process).empty()) {
+      throw Failure(Exit::missing, experiment.file + ": the program " + cell.process +
+                                       " is not there; type: ./hak setup programs");
+    }
     if (!cell.program() && find_program(places.hakbench()).empty()) {
       throw Failure(Exit::missing, places.hakbench() + " is not built; type: ./hak build");
     }
@@ -106,14 +110,13 @@ class RunCommand {
       throw Failure(Exit::usage, "run needs an experiment file, or --resume DIR");
     }
     if (resumed && (options_.runs != 0 || options_.quick || options_.until_decided ||
-                    !options_.mode.empty())) {
+                    !options_.mode.empty() || !options_.libraries.empty())) {
       throw Failure(Exit::usage,
-                    "--resume keeps the declared plan; --runs, --mode, --quick and --until-decided "
-                    "do not go with it");
+                    "--resume keeps the declared plan; --runs, --mode, --quick, --until-decided "
+                    "and --lib do not go with it");
     }
     if (!resumed) {
-      experiment_ = options_.text.empty() ? read_experiment(options_.file, places_)
-                                          : parse_experiment(options_.file, options_.text, places_);
+      experiment_ = parse_experiment(options_.file, experiment_text(), places_);
       if (options_.until_decided) experiment_.declare_sequential();
       if (experiment_.until_decided && (options_.runs != 0 || options_.quick)) {
         throw Failure(Exit::usage,
@@ -136,6 +139,19 @@ class RunCommand {
     folder_.emplace(ResultFolder::open(options_.resume));
     experiment_ = read_experiment(folder_->path() + "/experiment.json", places_);
     check_resumed();
+  }
+
+  /// The experiment with what the command line adds to it.
+  [[nodiscard]] std::string experiment_text() const {
+    std::string text = options_.text.empty() ? read_experiment_text(options_.file) : options_.text;
+    if (options_.libraries.empty()) return text;
+    Json root = parse_placed(options_.file, text).value;
+    Json& list = root["libraries"];
+    if (!list.is_array()) list = Json::array();
+    for (const std::string& library : options_.libraries) {
+      list.push_back(library_argument(library));
+    }
+    return root.dump(1) + "\n";
   }
 
   /// A resumed run must be the one that began: same plan, same libraries.

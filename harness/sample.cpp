@@ -193,7 +193,7 @@ Json make_sample(const Arm& arm, const Cell& cell, const Position& position,
   } else if (verdict.status == "ok") {
     checksum = result.out_sha256.substr(0, 16);
   }
-  const Proof proof = prove(arm, result, record, report);
+  const Proof proof = prove(arm, cell, result, record, report);
   if (verdict.status == "ok" && !proof.ok()) verdict = {"no_proof", join(proof.problems, "; ")};
   Metrics metrics;
   put_work(cell, result, record, &metrics);

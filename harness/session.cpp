@@ -285,6 +285,7 @@ bool Session::run_one(std::size_t cell_index, std::size_t arm_index, unsigned bl
   request.cpus = setup_.plan.for_threads(cell.threads);
   request.timeout_s = experiment.timeout_seconds;
   request.wanted_library = arm.library.path;
+  if (!cell.process.empty()) request.wanted_program = real_path(cell.process);
   const std::string report = report_path(setup_.temporary);
   unlink(report.c_str());
   const double start = now_s();

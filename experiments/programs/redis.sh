@@ -26,5 +26,7 @@ drive() {
 }
 
 drive <&- 2>/dev/null &
+# A process title is written over the environment, where the allocator has its report's path.
 exec redis-server --bind 127.0.0.1 --port "$port" --save '' --appendonly no --daemonize no \
+  --set-proc-title no \
   --enable-debug-command yes --logfile /dev/null --dir "${TMPDIR:-/tmp}"
