@@ -157,7 +157,16 @@ void empty_bin(Front& front, unsigned cls) {
   bin.head = &empty_block;
   return_list(front, cls, chain);
   bin.known = 0;
-  bin.credit = bin_cap(cls);
+  bin.credit = bin_cap(bin, cls);
+}
+
+/// What the last look gave back was taken out again, and no more than half of what was freed here:
+/// the bin is too short for this thread, and grows (as in tcmalloc's slow start). Only where bins
+/// hold no foreign blocks: a longer list of those was larger and no faster.
+void grow(Bin& bin, unsigned cls) {
+  const bool came_back = bin.gave && bin.taken != 0 && bin.taken <= bin_cap(bin, cls) / 2;
+  const bool own = class_info(cls).block_size < kUnsharedBlock;
+  if (came_back && own && bin.grown < kMostGrown) ++bin.grown;
 }
 
 /// The profile `faults`: remote frees are not taken in, which the balance has to notice.
@@ -186,9 +195,12 @@ void shorten(Front& front, unsigned cls, std::uint32_t keep) {
 void sweep_one(Front& front) {
   const unsigned cls = front.sweep++ % kClassCount;
   Bin& bin = front.bins[cls];
-  const bool idle = !bin.refilled && bin.credit == front.swept_credit[cls];
-  if (idle && bin.head != &empty_block) empty_bin(front, cls);
-  if (bin.credit == front.swept_credit[cls]) bin.refilled = false;
+  const bool idle = bin.taken == 0 && bin.credit == front.swept_credit[cls];
+  if (idle && (bin.grown != 0 || bin.head != &empty_block)) {
+    bin.grown = 0;
+    empty_bin(front, cls);
+  }
+  if (bin.credit == front.swept_credit[cls]) bin.taken = 0;
   front.swept_credit[cls] = bin.credit;
   if constexpr (kLab) empty_lab(front, cls, true);
 }
@@ -230,7 +242,7 @@ void prewarm(Front& front) {
     count_decision(front, Id::prewarm);
     chain.tail->next = &empty_block;
     front.bins[cls].head = chain.head;
-    front.bins[cls].refilled = true;
+    count_taken(front.bins[cls], 1);
   }
 }
 
@@ -250,7 +262,7 @@ void* refill(Front& front, unsigned cls) {
   Bin& bin = front.bins[cls];
   chain.tail->next = bin.head;
   bin.head = chain.head->next;
-  bin.refilled = true;
+  count_taken(bin, chain.count);
   chain.head->mark = 0;
   return chain.head;
 }
@@ -263,7 +275,7 @@ void trim(Front& front, unsigned cls) {
   ++front.stats.trims;
   Bin& bin = front.bins[cls];
   burn(front, bin);
-  const std::uint32_t cap = bin_cap(cls);
+  std::uint32_t cap = bin_cap(bin, cls);
   count_decision(front, Id::cache_blocks);
   if (suppresses_drain(front)) {
     bin.credit = cap;
@@ -271,15 +283,19 @@ void trim(Front& front, unsigned cls) {
   }
   const std::uint32_t freed = cap - bin.known;
   const std::uint32_t length = length_of(front, bin, freed);
+  grow(bin, cls);
+  bin.gave = false;
   if (length == cap) {
     empty_bin(front, cls);
   } else {
-    const std::uint32_t keep = !bin.refilled || length > cap / 2 ? length / 2 : length;
-    if (keep < length) shorten(front, cls, keep);
+    cap = bin_cap(bin, cls);
+    const std::uint32_t keep = bin.taken == 0 || length > cap / 2 ? length / 2 : length;
+    bin.gave = keep < length;
+    if (bin.gave) shorten(front, cls, keep);
     bin.known = static_cast<std::uint16_t>(keep);
     bin.credit = cap - keep;
   }
-  bin.refilled = false;
+  bin.taken = 0;
   tick(front);
 }
 

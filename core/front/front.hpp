@@ -18,13 +18,25 @@ namespace hakmem {
 /// Cache of free blocks of one class. `head` ends in Front::empty, never in null.
 struct Bin {
   Block* head;
-  std::uint32_t credit;  ///< frees until the list is looked at again
-  std::uint16_t known;   ///< length at the last look that saw the end of the list
-  bool refilled;         ///< since the last look
-  std::uint8_t unused;
+  std::uint32_t credit;      ///< frees until the list is looked at again
+  std::uint16_t known;       ///< length at the last look that saw the end of the list
+  std::uint16_t taken : 12;  ///< blocks that refills took since the last look, or kManyTaken
+  std::uint16_t grown : 3;   ///< doublings of its cap
+  std::uint16_t gave : 1;    ///< the last look gave a part of the list back
 };
 
-/// Longest list that a bin keeps, more or less: by default 64 KiB of blocks, 16 to 256 of them.
+static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
+
+inline constexpr unsigned kMostGrown = 3;
+inline constexpr std::uint32_t kManyTaken = 0xFFF;  ///< more than half of a cap that may grow yet
+
+HAK_INLINE void count_taken(Bin& bin, std::uint32_t blocks) {
+  const std::uint32_t taken = bin.taken + blocks;
+  bin.taken = (taken < kManyTaken ? taken : kManyTaken) & 0xFFF;
+}
+
+/// Longest list that a bin keeps at first, more or less: by default 64 KiB of blocks, 16 to 256 of
+/// them.
 HAK_INLINE std::uint32_t bin_cap(unsigned cls) {
   const auto most = static_cast<std::uint32_t>(boxes::value_of(boxes::Id::cache_blocks));
   const std::uint32_t least = most < 16 ? most : 16;
@@ -32,7 +44,8 @@ HAK_INLINE std::uint32_t bin_cap(unsigned cls) {
   return by_bytes > most ? most : by_bytes < least ? least : by_bytes;
 }
 
-static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
+/// … and now.
+HAK_INLINE std::uint32_t bin_cap(const Bin& bin, unsigned cls) { return bin_cap(cls) << bin.grown; }
 
 /// Remote frees on their way: one chain for one slice. The record is not read until the chain is
 /// sent: its line belongs to the owner's CPU.

@@ -119,7 +119,7 @@ void* refill_from_tiers(Front& front, unsigned cls) {
     block->next = bin.head;
     bin.head = block;
   }
-  bin.refilled = true;
+  count_taken(bin, Tier::kMagazine);
   first->mark = 0;
   return first;
 }

@@ -45,7 +45,7 @@ void set_up(Front& front, std::size_t index) {
         sealed.profile_rate == 0 ? tiny_code(i * 16) : static_cast<std::uint8_t>(kNoBlockCode);
   }
   for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    front.bins[cls] = {&empty_block, bin_cap(cls), 0, false, 0};
+    front.bins[cls] = {&empty_block, bin_cap(cls), 0, 0, 0, 0};
   }
   if constexpr (kLab) set_up_lab(front);
 }

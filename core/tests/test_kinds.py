@@ -67,6 +67,7 @@ EVERYWHERE = [
     ("k25_statistics", "mappings_are_live"),
     ("k25_statistics", "failures_and_reallocs"),
     ("k25_statistics", "after_threads"),
+    ("k25_statistics", "caches_grow_with_their_use"),
     ("k25_statistics", "while_running"),
 ]
 

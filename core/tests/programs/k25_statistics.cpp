@@ -107,6 +107,28 @@ void after_threads() {
   CHECK(after.live_blocks <= before.live_blocks + 40);
 }
 
+/// A thread that takes again what its cache has given back gets a longer cache: it looks at it less
+/// often.
+void caches_grow_with_their_use() {
+  constexpr int kSwing = 150, kRounds = 100;
+  const auto swing = [] {
+    for (int round = 0; round < kRounds; ++round) {
+      for (int i = 0; i < kSwing; ++i) free(blocks[i]);
+      for (int i = 0; i < kSwing; ++i) blocks[i] = malloc(opaque<std::size_t>(40));
+    }
+  };
+  const auto trims_in = [](auto work) {
+    const std::uint64_t before = statistics().trims;
+    work();
+    return statistics().trims - before;
+  };
+  for (void*& p : blocks) p = malloc(opaque<std::size_t>(40));
+  const std::uint64_t at_first = trims_in(swing), later = trims_in(swing);
+  CHECK(at_first > 10);
+  CHECK(later < at_first && later <= kSwing * kRounds / 1000);
+  for (void* p : blocks) free(p);
+}
+
 std::atomic<bool> stop;
 
 void* busy(void*) {
@@ -127,10 +149,13 @@ void while_running() {
   CHECK(pthread_join(t, nullptr) == 0);
 }
 
-constexpr Case kCases[] = {
-    {"live_is_live", live_is_live},           {"runs_are_live", runs_are_live},
-    {"mappings_are_live", mappings_are_live}, {"failures_and_reallocs", failures_and_reallocs},
-    {"after_threads", after_threads},         {"while_running", while_running}};
+constexpr Case kCases[] = {{"live_is_live", live_is_live},
+                           {"runs_are_live", runs_are_live},
+                           {"mappings_are_live", mappings_are_live},
+                           {"failures_and_reallocs", failures_and_reallocs},
+                           {"after_threads", after_threads},
+                           {"caches_grow_with_their_use", caches_grow_with_their_use},
+                           {"while_running", while_running}};
 
 }  // namespace
 
