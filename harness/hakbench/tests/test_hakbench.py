@@ -130,8 +130,10 @@ def test_checksum_is_the_same_for_every_allocator(workload: str, peer: str) -> N
 
 @pytest.mark.parametrize("workload", SMALL)
 def test_checksum_does_not_depend_on_the_number_of_passes(workload: str) -> None:
-    short, long = record(workload), record(workload, seconds="0.2")
-    assert long["ops"] > short["ops"]
+    short = record(workload)
+    # As long as it takes on a busy machine for a second pass to begin.
+    longer = (record(workload, seconds=seconds) for seconds in ("0.2", "1", "5"))
+    long = next(run for run in longer if run["ops"] > short["ops"])
     assert long["checksum"] == short["checksum"]
 
 
