@@ -24,7 +24,7 @@ void set_routes(Slab* slab, std::uint32_t route) {
   }
 }
 
-bool serves_tree() { return boxes::value_of(boxes::Id::registry_lookup) != 0; }
+[[maybe_unused]] bool serves_tree() { return boxes::value_of(boxes::Id::registry_lookup) != 0; }
 
 /// Where the first block of a slab begins, in bytes.
 std::size_t lead_of(unsigned cls, std::size_t colour) {
