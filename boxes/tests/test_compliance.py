@@ -27,6 +27,8 @@ def test_the_baseline_does_not_notice_it(box: Box) -> None:
 
 @pytest.mark.parametrize("box", KNOWN.values(), ids=lambda box: str(box.id))
 def test_it_is_reversible(box: Box) -> None:
+    if BUILD.name == "debug" and "header_byte" in (box.id, *box.requires):
+        pytest.skip("a header lies where blocks of this build have their canary")
     row = reversible(HERE, box, short_trials())
     assert row.status == "yes", row.evidence
 

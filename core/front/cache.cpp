@@ -82,7 +82,9 @@ void thread_through(Slab& slab, std::uint64_t mark) {
   }
   block->mark = mark;
   block->next = nullptr;
+  const std::uint32_t fresh = slab.capacity() - slab.carved;
   slab.carved = slab.capacity();
+  if constexpr (kGuarded) guard_carved(slab, fresh);
 }
 
 bool suppresses_drain(Front& front) {

@@ -142,7 +142,7 @@ void warm(Front* front) {
 }
 
 /// What research boxes need before the first allocation.
-void start_lab() {
+[[maybe_unused]] void start_lab() {
   if (kGuarded && serves_headers()) {
     TextBuffer<128> line;
     line.add("hakmem: HAKMEM_HEADER_BYTE=1: debug and hardened builds have canaries there\n");

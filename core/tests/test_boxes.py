@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from disassembly import output_of
-from preload import DEPCHAIN, LAB, PLAIN, ROOT, Arm, passes, program, run
+from preload import BUILD, DEPCHAIN, LAB, PLAIN, ROOT, Arm, passes, program, run
 from reports import report_of
 
 MIB = 1 << 20
@@ -81,6 +81,9 @@ SHAPES = [
     (arm("tree", "REGISTRY_LOOKUP=1"), "registry_lookup"),
     (arm("mask", "CHUNK_MASK=1"), "chunk_mask"),
 ]
+HEADERS = [box for box, _ in SHAPES if "HAKMEM_HEADER_BYTE" in box.env]
+if BUILD.name == "debug":  # a header lies where its blocks have their canary
+    SHAPES = [(box, variant) for box, variant in SHAPES if box not in HEADERS]
 
 
 @pytest.mark.parametrize(("box", "words"), [*DECIDING, (FAULT, ("balance",))], ids=str)
@@ -89,6 +92,14 @@ def test_box_decides(box: Arm, words: Sequence[str], tmp_path: Path) -> None:
     for name, value in box.env.items():
         assert report["boxes"][name]["value"] == int(value)
         assert report["boxes"][name]["uses"] > 0
+
+
+@pytest.mark.skipif(BUILD.name != "debug", reason="refused where blocks have canaries")
+def test_headers_and_canaries_exclude_each_other() -> None:
+    for box in HEADERS:
+        done = run(box, ["/bin/echo", "main"])
+        assert (done.returncode, done.stdout) == (-signal.SIGABRT, "")
+        assert "debug and hardened builds have canaries there" in done.stderr
 
 
 @pytest.mark.parametrize(("box", "variant"), SHAPES, ids=str)
@@ -244,7 +255,7 @@ ELSEWHERE = {"HAKMEM_BURN", "HAKMEM_SHAPE_NULL", *DEPCHAIN.env, "HAKMEM_C7_ULTRA
 
 def test_every_box_of_the_record_is_tested_and_has_its_experiment() -> None:
     record = set(RESEARCH) - ELSEWHERE
-    assert record == {name for box in [*SOUND, FAULT] for name in box.env}
+    assert record == {name for box in [*SOUND, *HEADERS, FAULT] for name in box.env}
     folder = ROOT / "experiments" / "record"
     experiments = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.json"))
     assert {name for name in record if f'"{name}"' not in experiments} == set()
