@@ -145,7 +145,7 @@ def pytest(
         "-m", "slow" if slow else "not slow", f"--junitxml={junit}", ROOT / folder,
     ]
     if folder in PARALLEL:
-        command += ["-n", str(CPUS)]
+        command += ["-n", str(CPUS), "--dist", "loadgroup"]
     # fmt: on
     status = run(command, log, timeout=timeout, env=environment(build))
     if status == NO_TESTS_COLLECTED:

@@ -112,6 +112,7 @@ def compilers() -> dict[str, str]:
     return {**paths, "CC": "clang", "CXX": "clang++"} if clang else paths
 
 
+@pytest.mark.xdist_group("without_research")  # one process, or each makes the second build
 @pytest.mark.skipif(shutil.which("meson") is None, reason="meson is not installed")
 class TestBaselineDoesNotNoticeResearchBoxes:
     def test_same_object(self, without_research: Path) -> None:
