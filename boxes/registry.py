@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(os.environ.get("HAK_ROOT") or Path(__file__).resolve().parent.parent)
-BUILD = Path(os.environ.get("HAK_BUILD") or ROOT / "build" / "standard")
+BUILD = Path(os.environ.get("HAK_BUILD") or ROOT / "build" / "standard").resolve()
 """Of the libraries that are looked at."""
 
 

@@ -98,7 +98,7 @@ PerfAbility try_perf(const RunRequest& base, const std::string& wanted_graph,
   }
   if (complaint.empty()) return ability;
   ability.event = "cpu-clock";
-  ability.reason = "perf has no cycles here: " + complaint;
+  ability.reason = complaint;
   complaint = trial(base, ability.event, ability.call_graph, temporary);
   if (!complaint.empty()) {
     throw Failure(Exit::io, "perf may not record here (" + complaint +

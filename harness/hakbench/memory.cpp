@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "harness/hakbench/failure.hpp"
@@ -48,7 +49,9 @@ Resident read_resident() {
   }
   ::close(fd);
   const std::string_view text(buffer, used);
-  return {number_after(text, "VmHWM:"), number_after(text, "VmRSS:")};
+  const std::uint64_t now = number_after(text, "VmRSS:");
+  // The kernel raises the mark later than the figure itself.
+  return {std::max(number_after(text, "VmHWM:"), now), now};
 }
 
 }  // namespace hakbench
