@@ -116,7 +116,8 @@ def _promote(args: argparse.Namespace) -> int:
     root = root_folder()
     results = args.results or root / "results"
     box = find_box(args.box)
-    sys.stdout.write(promote(root, box, args.evidence, args.confirmation, results, args.force))
+    said = promote(root, box, args.evidence, args.confirmation, args.layout, results, args.force)
+    sys.stdout.write(said)
     return errors.OK
 
 
@@ -312,6 +313,12 @@ def _box_commands(commands: Any) -> None:
     promote.add_argument("--evidence", type=Path, required=True, metavar="DIR", help="a GO result")
     promote.add_argument(
         "--confirmation", type=Path, metavar="DIR", help="a finished one (default: measure it now)"
+    )
+    promote.add_argument(
+        "--layout",
+        type=Path,
+        metavar="DIR",
+        help="layouts of a shape or boot box (default: the newest below results/layout)",
     )
     promote.add_argument("--results", type=Path, metavar="DIR", help="folder of results")
     promote.add_argument("--force", action="store_true", help="results of unlike machines too")

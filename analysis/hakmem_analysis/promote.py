@@ -15,6 +15,7 @@ from typing import Any
 
 from .errors import AnalysisError
 from .files import Json, dump_json, write_text
+from .layout_evidence import check_layouts, needs_layouts, newest_layouts
 from .load import Run, load_run
 from .machines import require_alike
 from .registry import LIST, BoxEntry, program, with_field, without_expiry, write_registry
@@ -173,7 +174,7 @@ def confirmation_experiment(change: Promotion, experiment: Json, library: str) -
 
 def _as_written(cell: Json) -> Json:
     """A cell of the manifest as a workload of an experiment file."""
-    kept = ("name", "params", "command", "metric_from", "threads", "primary")
+    kept = ("name", "params", "command", "process", "metric_from", "threads", "primary")
     entry = {key: cell[key] for key in kept if key in cell}
     if "command" not in entry:
         entry.pop("threads", None)
@@ -207,15 +208,21 @@ def promote(
     box: BoxEntry,
     evidence: Path,
     confirmation: Path | None,
+    layout: Path | None,
     results: Path,
     is_forced: bool,
 ) -> str:
     """Checks, confirms, changes boxes.def and docs/boxes.md. Gives what to tell the person."""
     change = check_evidence(box, load_run(evidence), is_forced)
+    layouts = ""
+    if needs_layouts(box):
+        found = layout or newest_layouts(box, results)
+        report = check_layouts(box, change.new, change.evidence, found, is_forced)
+        layouts = f"layouts: {found}: {report.effect.text()}\n"
     folder = confirmation or confirm(root, change, results)
     verdict = check_confirmation(change, load_run(folder), is_forced)
     write_registry(root, changed_registry(root, change))
     return (
         f"{box.env}: the default is {change.new} now, it was {change.old} ({LIST}, docs/boxes.md)\n"
-        f"evidence: {evidence}\nconfirmed: {folder}: {headline(verdict)}\n"
+        f"evidence: {evidence}\n{layouts}confirmed: {folder}: {headline(verdict)}\n"
     )

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from synthetic import BOX, Fake, make_run, manifest_of
 
+from test_layout import make_layouts
+
 from hakmem_analysis import AnalysisError, load_run
 from hakmem_analysis import promote as promoting
 from hakmem_analysis.cli import main
@@ -165,6 +167,61 @@ def test_results_of_unlike_machines_do_not_confirm_each_other(root, tmp_path):
     arguments = ["promote", BOX, "--evidence", str(first), "--confirmation", str(second)]
     assert main(arguments) == 4
     assert main([*arguments, "--force"]) == 0
+
+
+SHAPE = {**ANSWERS, "kind": "shape"}
+
+
+@pytest.fixture
+def shape(root: Path, tmp_path: Path) -> None:
+    """The box has hot code of its own."""
+    hak = tmp_path / "hak"
+    hak.write_text(hak.read_text().replace(json.dumps(ANSWERS), json.dumps(SHAPE)))
+
+
+def layouts(folder: Path, effects: list[float], box: str = BOX, new: int = 16) -> Path:
+    make_layouts(folder, effects)
+    path = folder / "layout.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "box": box, "values": [1, new]}))
+    return folder
+
+
+def promoted(tmp_path: Path, *words: str) -> int:
+    first, second = evidence(tmp_path / "e"), confirmation(tmp_path / "c")
+    arguments = ["promote", BOX, "--evidence", str(first), "--confirmation", str(second)]
+    return main([*arguments, *words])
+
+
+def test_own_code_is_promoted_over_many_layouts(capsys, root, shape, tmp_path):
+    layouts(root / "results/layout/refill_batch-20261201-023000", [0.0] * 8)
+    layouts(root / "results/layout/refill_batch-20261202-023000", [3.0] * 8)
+    assert promoted(tmp_path) == 0
+    said = capsys.readouterr().out
+    assert "refill_batch-20261202-023000: +" in said and "8 layouts" in said
+    assert ".default_value = 16," in (root / "boxes/boxes.def").read_text()
+
+
+def test_own_code_is_not_promoted_without_layouts(capsys, root, shape, tmp_path):
+    assert promoted(tmp_path) == 4
+    assert "measure them with hak layout refill_batch" in capsys.readouterr().err
+    assert (root / "boxes/boxes.def").read_text() == LIST
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"effects": [3.0] * 7}, "it has 7 layouts"),
+        ({"effects": [6.0, -5.0] * 4}, "over the layouts its decision is UNDECIDED"),
+        ({"effects": [-3.0] * 8}, "over the layouts its decision is NO-GO"),
+        ({"effects": [3.0] * 8, "box": "HAKMEM_OTHER"}, "it is about HAKMEM_OTHER=16"),
+        ({"effects": [3.0] * 8, "new": 32}, f"it is about {BOX}=32"),
+    ],
+)
+def test_layouts_that_do_not_speak_for_it(capsys, root, shape, tmp_path, changes, message):
+    folder = layouts(tmp_path / "layouts", **changes)
+    assert promoted(tmp_path, "--layout", str(folder)) == 4
+    assert message in capsys.readouterr().err
+    assert (root / "boxes/boxes.def").read_text() == LIST
 
 
 def test_without_a_confirmation_one_is_measured(root, tmp_path, monkeypatch):
