@@ -199,7 +199,7 @@ class ProfileCommand {
     const std::string library = shell_quoted(arm.library.path);
     std::string script;
     for (const char* const part :
-         {"-j .hakmem.hot", "--disassemble=malloc", "--disassemble=free"}) {
+         {"-j .hakmem.hot", "-j .hakmem.variants", "--disassemble=malloc", "--disassemble=free"}) {
       script += "objdump -d -C --no-show-raw-insn " + std::string(part) + " " + library + ";";
     }
     const ToolResult made = run_tool(

@@ -17,8 +17,8 @@
 #define HAK_JOIN_(a, b) a##b
 #define HAK_JOIN(a, b) HAK_JOIN_(a, b)
 #define HAK_ENTRY(name) HAK_JOIN(HAK_JOIN(HAK_JOIN(hakmem_, HAKMEM_VARIANT), _), name)
-// Each variant's hot code is a section of its own: core/lab.ld puts the baseline first and begins
-// each on a page.
+// Each variant's hot code is a section of its own: core/lab.ld puts the baseline first and the
+// others last, each on a page of its own.
 #define HAK_HOT [[gnu::section(".hakmem.hot." HAK_STRING(HAKMEM_VARIANT))]]
 #define HAK_EXPORT
 #else
