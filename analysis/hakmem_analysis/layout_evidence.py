@@ -13,7 +13,6 @@ from .layout import FILE, LayoutReport, read_layout
 from .load import Run, load_run
 from .machines import require_alike
 from .registry import BoxEntry
-from .stats.decide import Word
 from .stats.layout import LEAST_LAYOUTS
 
 OWN_CODE = ("shape", "boot")
@@ -56,6 +55,6 @@ def check_layouts(
             f"a promotion takes {LEAST_LAYOUTS}: hak layout {box.id}",
         )
     word = report.effect.effect.word
-    if word not in (Word.GO, Word.STRONG_GO):
+    if not word.is_go:
         raise refuse(f"over the layouts its decision is {word.text}", "only a GO promotes a box")
     return report

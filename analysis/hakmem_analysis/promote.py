@@ -19,7 +19,6 @@ from .layout_evidence import check_layouts, needs_layouts, newest_layouts
 from .load import Run, load_run
 from .machines import require_alike
 from .registry import LIST, BoxEntry, program, with_field, without_expiry, write_registry
-from .stats.decide import Word
 from .verdict import Verdict, headline, judge_run
 
 NOT_OF_THE_TREE = (".git", "build", "results", "__pycache__", ".mypy_cache", ".pytest_cache")
@@ -56,7 +55,7 @@ def _judged(run: Run, is_forced: bool) -> Verdict:
     if run.status != "complete":
         raise _refuse(run, f"the run is {run.status}", "complete it with hak run --resume")
     verdict = judge_run(run)
-    if verdict.decision not in (Word.GO, Word.STRONG_GO):
+    if not verdict.decision.is_go:
         raise _refuse(run, f"its decision is {verdict.decision_text}", "only a GO promotes a box")
     return verdict
 

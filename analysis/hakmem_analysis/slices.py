@@ -91,9 +91,8 @@ def aa_problem(run: Run, cell: str, treatment: str) -> str | None:
 def combine(slices_word: Word, process_word: Word) -> Word:
     """The slices verdict beside the process mode's: another decided word makes it UNDECIDED."""
     decided = {Word.GO, Word.STRONG_GO, Word.NO_GO, Word.NEUTRAL}
-    go = {Word.GO, Word.STRONG_GO}
     if slices_word not in decided or process_word not in decided or slices_word == process_word:
         return slices_word
-    if slices_word in go and process_word in go:
+    if slices_word.is_go and process_word.is_go:
         return Word.GO
     return Word.UNDECIDED

@@ -98,7 +98,7 @@ def judge_run(run: Run) -> Verdict:
 def with_guards(word: Word, guards: list[Guard]) -> tuple[Word, str]:
     """GO with a FAIL is NO-GO (guard), with an OPEN guard UNDECIDED (guard); others stay."""
     states = {guard.state for guard in guards}
-    if word not in (Word.GO, Word.STRONG_GO):
+    if not word.is_go:
         return word, ""
     if "FAIL" in states:
         return Word.NO_GO, "guard"

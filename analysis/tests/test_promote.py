@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from synthetic import BOX, Fake, make_run, manifest_of
-
 from test_layout import make_layouts
 
 from hakmem_analysis import AnalysisError, load_run

@@ -74,7 +74,8 @@ void thread_through(Slab& slab, std::uint64_t mark) {
   std::byte* at = slab.start + slab.carved * step;
   auto* block = reinterpret_cast<Block*>(at);
   slab.free = block;
-  for (std::uint32_t left = slab.capacity() - slab.carved; left > 1; --left) {
+  const std::uint32_t fresh = slab.capacity() - slab.carved;
+  for (std::uint32_t left = fresh; left > 1; --left) {
     at += step;
     block->mark = mark;
     block->next = reinterpret_cast<Block*>(at);
@@ -82,8 +83,7 @@ void thread_through(Slab& slab, std::uint64_t mark) {
   }
   block->mark = mark;
   block->next = nullptr;
-  const std::uint32_t fresh = slab.capacity() - slab.carved;
-  slab.carved = slab.capacity();
+  slab.carved += fresh;
   if constexpr (kGuarded) guard_carved(slab, fresh);
 }
 

@@ -1,7 +1,11 @@
 // Slow paths of the boxes that put something between a front's bins and its slabs, or before them.
 #include "front/lab.hpp"
 
+#include "base/text.hpp"
 #include "front/front.hpp"
+#include "front/header_byte.hpp"
+#include "front/slab_tree.hpp"
+#include "os/process.hpp"
 
 namespace hakmem {
 
@@ -61,6 +65,18 @@ Block* next_of(Tier& tier, bool has_magazine) {
 }  // namespace
 
 LabState& lab_of(Front& front) { return static_cast<ThreadFront&>(front).lab; }
+
+void start_lab() {
+  if (kGuarded && serves_headers()) {
+    TextBuffer<128> line;
+    line.add("hakmem: HAKMEM_HEADER_BYTE=1: debug and hardened builds have canaries there\n");
+    os::fail(line);
+  }
+  if (boxes::value_of(Id::registry_lookup) == 0 || slab_tree_init()) return;
+  TextBuffer<128> line;
+  line.add("hakmem: no address space for the tree of slabs; raise RLIMIT_AS\n");
+  os::fail(line);
+}
 
 void set_up_lab(Front& front) {
   LabState& lab = lab_of(front);

@@ -53,6 +53,9 @@ struct Front;
 /// The front's.
 LabState& lab_of(Front& front);
 
+/// Start-up: what research boxes need before the first allocation.
+void start_lab();
+
 /// Routes of a new front.
 void set_up_lab(Front& front);
 

@@ -10,7 +10,6 @@
 #include "front/front.hpp"
 #include "front/guard.hpp"
 #include "front/header_byte.hpp"
-#include "front/slab_tree.hpp"
 #include "front/slow.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -139,19 +138,6 @@ void after_fork_in_child() {
 /// A thread's front as its first call finds it.
 void warm(Front* front) {
   if (front != nullptr && boxes::value_of(boxes::Id::prewarm) != 0) prewarm(*front);
-}
-
-/// What research boxes need before the first allocation.
-[[maybe_unused]] void start_lab() {
-  if (kGuarded && serves_headers()) {
-    TextBuffer<128> line;
-    line.add("hakmem: HAKMEM_HEADER_BYTE=1: debug and hardened builds have canaries there\n");
-    os::fail(line);
-  }
-  if (boxes::value_of(boxes::Id::registry_lookup) == 0 || slab_tree_init()) return;
-  TextBuffer<128> line;
-  line.add("hakmem: no address space for the tree of slabs; raise RLIMIT_AS\n");
-  os::fail(line);
 }
 
 ArenaPolicy arena_policy() {

@@ -70,7 +70,7 @@ def next_steps(verdict: Verdict, run_hint: str) -> list[str]:
         )
     elif word is Word.UNDECIDED:
         steps.append(f"Complete the run or start a fresh one{run_hint}.")
-    elif word in (Word.GO, Word.STRONG_GO):
+    elif word.is_go:
         steps.append("Confirm in a second, fresh run before any default changes (`hak promote`).")
     elif word is Word.NO_GO:
         steps.append(
@@ -123,7 +123,7 @@ def compliance(folder: Path | None, verdict: Verdict) -> Json:
     comes from the verdict."""
     content = _optional(folder, "compliance.json") if folder else None
     word = verdict.decision
-    passed = "yes" if word in (Word.GO, Word.STRONG_GO) else "no"
+    passed = "yes" if word.is_go else "no"
     performance = ["Performance", passed, f"evidence: {verdict.decision_text}"]
     if content is None:
         intro = "The structural principles were not computed in this run."

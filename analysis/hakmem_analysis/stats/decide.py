@@ -23,6 +23,10 @@ class Word(IntEnum):
     INVALID = 5
 
     @property
+    def is_go(self) -> bool:
+        return self in (Word.GO, Word.STRONG_GO)
+
+    @property
     def text(self) -> str:
         """As it stands in reports and files."""
         return "NO-GO" if self is Word.NO_GO else self.name.replace("_", " ")
