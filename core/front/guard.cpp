@@ -38,7 +38,8 @@ struct Body {
   std::byte* start;
   std::size_t size;
   std::uint64_t* canary() const { return reinterpret_cast<std::uint64_t*>(start + size); }
-  std::uint64_t right_canary() const { return sealed.free_mark * 31 ^ address(start); }
+  /// Its first byte is no character of a text: one byte too many, a NUL or a letter, always shows.
+  std::uint64_t right_canary() const { return (sealed.free_mark * 31 ^ address(start)) | 0x80; }
 };
 
 Slab* slab_of(const void* p) {

@@ -40,8 +40,10 @@ void double_free_elsewhere() {
 
 void inside_a_block() { free(block() + 16); }
 
+/// The canary's first byte differs from any character, in every process.
 void overflow_by_one() {
   char* p = block();
+  CHECK((p[malloc_usable_size(p)] & 0x80) != 0);
   p[malloc_usable_size(p)] = 1;
   free(p);
 }
