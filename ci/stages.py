@@ -8,7 +8,7 @@ from functools import partial
 
 import checks
 import suites
-from building import BUILDS, CLANG, FAULTS, GCC, HARDENED, Build, compile_all
+from building import BUILDS, CLANG, DEBUG, FAULTS, GCC, HARDENED, Build, compile_all
 from running import Outcome
 
 OF_THE_ALLOCATOR = ("core", "boxes")
@@ -24,8 +24,8 @@ class Stage:
     """Stages that must have passed before."""
     fast: bool = False
     """Part of `--fast`."""
-    only: str = ""
-    """Runs only with `--slow` ("slow") or when named ("named")."""
+    slow: bool = False
+    """Runs only with `--slow`, or when named."""
 
 
 def builds() -> list[Stage]:
@@ -35,6 +35,7 @@ def builds() -> list[Stage]:
             f"all of {build.folder.name}, with -Werror",
             partial(compile_all, build),
             fast=build is GCC,
+            slow=build is DEBUG,
         )
         for build in (*BUILDS, FAULTS, HARDENED)
     ]
@@ -44,7 +45,8 @@ def unit(build: Build) -> Stage:
     name = f"unit-{build.name}"
     action = partial(suites.meson, name, build, (), timeout=1800, required=build is GCC)
     about = f"Meson's tests in {build.folder.name}"
-    return Stage(name, about, action, (f"build-{build.name}",), fast=build is GCC)
+    needs = (f"build-{build.name}",)
+    return Stage(name, about, action, needs, fast=build is GCC, slow=build is DEBUG)
 
 
 def sanitizer(suite: str) -> Stage:
@@ -53,7 +55,7 @@ def sanitizer(suite: str) -> Stage:
 
 
 def pytest(name: str, folder: str) -> Iterator[Stage]:
-    """The allocator's tests run on every build, those of the tools once."""
+    """The allocator's tests run on every build (with --slow), those of the tools once."""
     if not suites.has_tests(folder):
         return
     for build in BUILDS if name in OF_THE_ALLOCATOR else (GCC,):
@@ -61,7 +63,7 @@ def pytest(name: str, folder: str) -> Iterator[Stage]:
         about = folder if build is GCC else f"{folder} on {build.folder.name}"
         needs = () if name in WITHOUT_BUILD else (f"build-{build.name}",)
         action = partial(suites.pytest, stage, folder, build=build)
-        yield Stage(stage, about, action, needs, fast=build is GCC)
+        yield Stage(stage, about, action, needs, fast=build is GCC, slow=build is not GCC)
 
 
 def all_stages() -> list[Stage]:
@@ -92,6 +94,6 @@ def all_stages() -> list[Stage]:
         Stage(
             "boxes-page", "docs/boxes.md is current", checks.boxes_page, ("build-gcc",), fast=True
         ),
-        Stage("slow", "slow tests", suites.slow_tests, ("build-gcc",), only="slow"),
-        Stage("tidy", "clang-tidy", checks.tidy, (f"build-{CLANG.name}",), only="named"),
+        Stage("slow", "slow tests", suites.slow_tests, ("build-gcc",), slow=True),
+        Stage("tidy", "clang-tidy", checks.tidy, (f"build-{CLANG.name}",), slow=True),
     ]

@@ -17,7 +17,9 @@ from stages import Stage, all_stages
 def parse(stages: list[Stage]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="hak test", description="Runs all tests and checks.")
     parser.add_argument("--fast", action="store_true", help="one build, its tests, and pytest")
-    parser.add_argument("--slow", action="store_true", help="the slow tests as well")
+    parser.add_argument(
+        "--slow", action="store_true", help="also slow tests, and the allocator's on each build"
+    )
     parser.add_argument("--list", action="store_true", help="name the stages and stop")
     parser.add_argument(
         "--stage",
@@ -40,8 +42,7 @@ def choose(stages: list[Stage], options: argparse.Namespace) -> list[Stage]:
     return [
         stage
         for stage in stages
-        if (stage.fast or not options.fast)
-        and (not stage.only or (stage.only == "slow" and options.slow))
+        if (stage.fast or not options.fast) and (options.slow or not stage.slow)
     ]
 
 
@@ -79,7 +80,7 @@ def main() -> int:
     options = parse(stages)
     if options.list:
         for stage in stages:
-            print(f"{stage.name:20} {stage.about}{f'  (--{stage.only})' if stage.only else ''}")
+            print(f"{stage.name:20} {stage.about}{'  (--slow)' if stage.slow else ''}")
         return 0
     clear_logs()
     total = Outcome()

@@ -26,8 +26,9 @@ def test_every_need_is_a_stage_before() -> None:
 
 
 def test_choices() -> None:
-    assert "slow" not in chosen() and "tidy" not in chosen()
-    assert chosen(slow=True) == chosen() | {"slow"}
+    assert chosen(slow=True) == {stage.name for stage in all_stages()}
+    left_out = {"slow", "tidy", "build-debug", "unit-debug", "pytest-core-clang"}
+    assert not left_out & chosen() and {"build-clang", "unit-clang", "pytest-core"} <= chosen()
     assert {"build-gcc", "unit-gcc", "pytest-ci"} <= chosen(fast=True) < chosen()
     assert chosen(stage=["unit-clang"]) == {"build-clang", "unit-clang"}
 
