@@ -7,9 +7,7 @@ as libhakmem.so with the new default against libhakmem.so with the old one.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,10 @@ from .files import Json, dump_json, write_text
 from .layout_evidence import check_layouts, needs_layouts, newest_layouts
 from .load import Run, load_run
 from .machines import require_alike
-from .registry import LIST, BoxEntry, program, with_field, without_expiry, write_registry
+from .promoted_build import Promotion, build_promoted, changed_registry
+from .registry import LIST, BoxEntry, program, write_registry
 from .verdict import Verdict, headline, judge_run
 
-NOT_OF_THE_TREE = (".git", "build", "results", "__pycache__", ".mypy_cache", ".pytest_cache")
 KEPT = (
     "workloads",
     "metric",
@@ -31,16 +29,6 @@ KEPT = (
     "timeout_seconds",
     "min_seconds",
 )
-
-
-@dataclass(frozen=True)
-class Promotion:
-    """What would change: `old` and `new` are the defaults."""
-
-    box: BoxEntry
-    old: int
-    new: int
-    evidence: Run
 
 
 def _refuse(run: Run, what: str, advice: str) -> AnalysisError:
@@ -115,36 +103,6 @@ def check_confirmation(change: Promotion, run: Run, is_forced: bool) -> Verdict:
                 "confirm with libhakmem.so of both defaults",
             )
     return _judged(run, is_forced)
-
-
-def changed_registry(root: Path, change: Promotion) -> str:
-    """boxes.def with the new default."""
-    text = (root / LIST).read_text(encoding="utf-8")
-    text = with_field(text, change.box.id, "default_value", str(change.new))
-    if change.box.status == "research":
-        text = with_field(text, change.box.id, "status", "Status::default_on")
-        text = without_expiry(text, change.box.id)
-    return text
-
-
-def build_promoted(root: Path, change: Promotion) -> Path:
-    """Builds libhakmem.so with the new default from a copy of the tree below build/promote; the tree
-    itself is not touched before the change is confirmed. Gives the library's path."""
-    folder = root / "build" / "promote" / change.box.id
-    shutil.rmtree(folder, ignore_errors=True)
-    tree, out = folder / "tree", folder / "out"
-    shutil.copytree(root, tree, ignore=shutil.ignore_patterns(*NOT_OF_THE_TREE))
-    (tree / LIST).write_text(changed_registry(root, change), encoding="utf-8")
-    log = folder / "log"
-    with log.open("w", encoding="utf-8") as stream:
-        for command in (
-            ["meson", "setup", str(out), str(tree), "-Dharness=false", "-Dtests=false"],
-            ["ninja", "-C", str(out), "core/libhakmem.so"],
-        ):
-            done = subprocess.run(command, stdout=stream, stderr=stream, check=False)
-            if done.returncode != 0:
-                raise AnalysisError(str(log), "the new default does not build", "read the log")
-    return out / "core" / "libhakmem.so"
 
 
 def confirmation_experiment(change: Promotion, experiment: Json, library: str) -> Json:
