@@ -26,6 +26,8 @@ class Stage:
     """Part of `--fast`."""
     slow: bool = False
     """Runs only with `--slow`, or when named."""
+    named: bool = False
+    """Runs only when named."""
 
 
 def builds() -> list[Stage]:
@@ -95,5 +97,5 @@ def all_stages() -> list[Stage]:
             "boxes-page", "docs/boxes.md is current", checks.boxes_page, ("build-gcc",), fast=True
         ),
         Stage("slow", "slow tests", suites.slow_tests, ("build-gcc",), slow=True),
-        Stage("tidy", "clang-tidy", checks.tidy, (f"build-{CLANG.name}",), slow=True),
+        Stage("tidy", "clang-tidy", checks.tidy, (f"build-{CLANG.name}",), named=True),
     ]

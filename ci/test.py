@@ -42,7 +42,7 @@ def choose(stages: list[Stage], options: argparse.Namespace) -> list[Stage]:
     return [
         stage
         for stage in stages
-        if (stage.fast or not options.fast) and (options.slow or not stage.slow)
+        if (stage.fast or not options.fast) and (options.slow or not stage.slow) and not stage.named
     ]
 
 
@@ -80,7 +80,9 @@ def main() -> int:
     options = parse(stages)
     if options.list:
         for stage in stages:
-            print(f"{stage.name:20} {stage.about}{'  (--slow)' if stage.slow else ''}")
+            print(
+                f"{stage.name:20} {stage.about}{'  (--slow)' if stage.slow else '  (--stage)' if stage.named else ''}"
+            )
         return 0
     clear_logs()
     total = Outcome()
