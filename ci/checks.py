@@ -63,8 +63,8 @@ def mypy() -> Outcome:
     for folder in TYPED_STRICTLY:
         modules = [Path(path).name for path in tracked(f":(glob){folder}/*.py")]
         if modules:
-            # As their conftest.py does: tests import from the folder above, and from boxes/.
-            above = f"{(ROOT / folder).parent}:{ROOT / 'boxes'}"
+            # Tests import from the folder above, from boxes/ and from the analysis.
+            above = f"{(ROOT / folder).parent}:{ROOT / 'boxes'}:{ROOT / 'analysis'}"
             path = {"MYPYPATH": above} if folder.endswith("tests") else None
             command = ["mypy", cache, "--strict", *modules]
             total += check("mypy", command, cwd=ROOT / folder, env=path)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-# mypy looks at the analysis by itself, with its own configuration.
-from hakmem_analysis.heap_profile import (  # type: ignore[import]
+from hakmem_analysis.heap_profile import (
     Estimate,
     HeapProfile,
     names_of,
