@@ -24,10 +24,13 @@ class Stage:
     """Stages that must have passed before."""
     fast: bool = False
     """Part of `--fast`."""
-    slow: bool = False
-    """Runs only with `--slow`, or when named."""
-    named: bool = False
-    """Runs only when named."""
+    only: str = ""
+    """Runs only with `--slow` ("slow") or when named ("named")."""
+
+
+def slow_if(is_slow: bool) -> str:
+    """`only` of a stage that may be left out."""
+    return "slow" if is_slow else ""
 
 
 def builds() -> list[Stage]:
@@ -37,7 +40,7 @@ def builds() -> list[Stage]:
             f"all of {build.folder.name}, with -Werror",
             partial(compile_all, build),
             fast=build is GCC,
-            slow=build is DEBUG,
+            only=slow_if(build is DEBUG),
         )
         for build in (*BUILDS, FAULTS, HARDENED)
     ]
@@ -48,7 +51,7 @@ def unit(build: Build) -> Stage:
     action = partial(suites.meson, name, build, (), timeout=1800, required=build is GCC)
     about = f"Meson's tests in {build.folder.name}"
     needs = (f"build-{build.name}",)
-    return Stage(name, about, action, needs, fast=build is GCC, slow=build is DEBUG)
+    return Stage(name, about, action, needs, fast=build is GCC, only=slow_if(build is DEBUG))
 
 
 def sanitizer(suite: str) -> Stage:
@@ -65,7 +68,7 @@ def pytest(name: str, folder: str) -> Iterator[Stage]:
         about = folder if build is GCC else f"{folder} on {build.folder.name}"
         needs = () if name in WITHOUT_BUILD else (f"build-{build.name}",)
         action = partial(suites.pytest, stage, folder, build=build)
-        yield Stage(stage, about, action, needs, fast=build is GCC, slow=build is not GCC)
+        yield Stage(stage, about, action, needs, fast=build is GCC, only=slow_if(build is not GCC))
 
 
 def all_stages() -> list[Stage]:
@@ -96,6 +99,6 @@ def all_stages() -> list[Stage]:
         Stage(
             "boxes-page", "docs/boxes.md is current", checks.boxes_page, ("build-gcc",), fast=True
         ),
-        Stage("slow", "slow tests", suites.slow_tests, ("build-gcc",), slow=True),
-        Stage("tidy", "clang-tidy", checks.tidy, (f"build-{CLANG.name}",), named=True),
+        Stage("slow", "slow tests", suites.slow_tests, ("build-gcc",), only="slow"),
+        Stage("tidy", "clang-tidy", checks.tidy, (f"build-{CLANG.name}",), only="named"),
     ]

@@ -42,7 +42,8 @@ def choose(stages: list[Stage], options: argparse.Namespace) -> list[Stage]:
     return [
         stage
         for stage in stages
-        if (stage.fast or not options.fast) and (options.slow or not stage.slow) and not stage.named
+        if (stage.fast or not options.fast)
+        and (not stage.only or (stage.only == "slow" and options.slow))
     ]
 
 
@@ -80,9 +81,7 @@ def main() -> int:
     options = parse(stages)
     if options.list:
         for stage in stages:
-            print(
-                f"{stage.name:20} {stage.about}{'  (--slow)' if stage.slow else '  (--stage)' if stage.named else ''}"
-            )
+            print(f"{stage.name:20} {stage.about}{f'  (--{stage.only})' if stage.only else ''}")
         return 0
     clear_logs()
     total = Outcome()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Sequence
 
 from .errors import AnalysisError
-from .layout_evidence import needs_layouts
 from .load import Run
 from .registry import LIST, BoxEntry, with_field, without_expiry
 
@@ -42,20 +41,21 @@ def _run(command: Sequence[str | Path], log: Path) -> None:
     with log.open("a", encoding="utf-8") as stream:
         done = subprocess.run(command, stdout=stream, stderr=stream, check=False)
     if done.returncode != 0:
-        raise AnalysisError(str(log), "the new default does not build", "read the log")
+        raise AnalysisError(str(log), "libhakmem.so does not build", "read the log")
 
 
 def build_promoted(root: Path, change: Promotion) -> Path:
     """Builds libhakmem.so with the new default from a copy of the tree below build/promote; the tree
     itself is not touched before the change is confirmed. Gives the library's path. AnalysisError
-    where it does not build, or where a box with code of its own leaves the code as it was."""
+    where it does not build, or where a research box, of which libhakmem.so holds no code, brings
+    none."""
     folder = root / "build" / "promote" / change.box.id
     shutil.rmtree(folder, ignore_errors=True)
     tree, out, log = folder / "tree", folder / "out", folder / "log"
     shutil.copytree(root, tree, ignore=shutil.ignore_patterns(*NOT_OF_THE_TREE))
     _run(["meson", "setup", out, tree, "-Dharness=false", "-Dtests=false"], log)
     old = folder / "old.so"
-    if needs_layouts(change.box):
+    if change.box.status == "research":
         _run(["ninja", "-C", out, LIBRARY], log)
         shutil.copy(out / LIBRARY, old)
     (tree / LIST).write_text(changed_registry(root, change), encoding="utf-8")

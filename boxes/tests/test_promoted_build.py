@@ -36,19 +36,20 @@ def test_only_functions_that_do_something_else_have_changed(tmp_path: Path) -> N
     assert changed(old, new) == ["value"]
 
 
-def promotion(name: str, new: int) -> Promotion:
-    box = BoxEntry(name, f"HAKMEM_{name.upper()}", "shape", 0, "research", "", "")
-    return Promotion(box, 0, new, SimpleNamespace())  # type: ignore[arg-type]
+def promotion(name: str, kind: str) -> Promotion:
+    box = BoxEntry(name, f"HAKMEM_{name.upper()}", kind, 0, "research", "", "")
+    return Promotion(box, 0, 1, SimpleNamespace())  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
 def test_a_shape_of_the_fast_path_changes_malloc(tree: Path) -> None:
-    made = build_promoted(tree, promotion("prefetch_next", 1))
+    made = build_promoted(tree, promotion("prefetch_next", "shape"))
     old = made.parents[2] / "old.so"
     assert made.name == "libhakmem.so" and "malloc" in changed(old, made)
 
 
 @pytest.mark.slow
-def test_a_shape_of_the_lab_is_refused_with_its_reason(tree: Path) -> None:
-    with pytest.raises(AnalysisError, match="HAKMEM_INLINE_TAILS.*for the lab only"):
-        build_promoted(tree, promotion("inline_tails", 1))
+@pytest.mark.parametrize(("name", "kind"), [("inline_tails", "shape"), ("refill_tiers", "slow")])
+def test_a_box_of_the_lab_is_refused_with_its_reason(tree: Path, name: str, kind: str) -> None:
+    with pytest.raises(AnalysisError, match=f"HAKMEM_{name.upper()}.*for the lab only"):
+        build_promoted(tree, promotion(name, kind))
