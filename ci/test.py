@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import time
 
@@ -72,6 +73,13 @@ def run_stage(stage: Stage) -> Outcome:
     return outcome
 
 
+def accept_interrupts() -> None:
+    """A shell starts `command &` with SIGINT ignored, and so would every program to which a test sends
+    it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def clear_logs() -> None:
     shutil.rmtree(LOGS, ignore_errors=True)
 
@@ -83,6 +91,7 @@ def main() -> int:
         for stage in stages:
             print(f"{stage.name:20} {stage.about}{f'  (--{stage.only})' if stage.only else ''}")
         return 0
+    accept_interrupts()
     clear_logs()
     total = Outcome()
     failed: set[str] = set()

@@ -1,6 +1,8 @@
 """Which stages run, and how the end is told."""
 
 import argparse
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -53,3 +55,13 @@ def test_the_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
     assert "    RuntimeError: broken stage" in lines
     assert any("works" in line and "3 passed, 1 skipped" in line for line in lines)
     assert lines[-1] == "3 passed, 2 failed"
+
+
+def test_a_run_in_the_background_can_be_interrupted() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        hak_test.accept_interrupts()
+        child = subprocess.run(["sh", "-c", "kill -INT $$; exit 3"], check=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert child.returncode == -signal.SIGINT
