@@ -37,6 +37,22 @@ struct hakmem_calls {
 };
 void hakmem_direct_calls(struct hakmem_calls* calls);
 
+/**
+ * How often the calling thread went each slow path; the fast paths count nothing. What a call did
+ * is the difference of two readings around it (hakbench --latency), as long as both name the same
+ * front: an ended thread's is taken over with its counts.
+ */
+struct hakmem_paths {
+  uint64_t front;   /* the thread's; 0 before its first allocation and after its end, as are all
+                       counts but system_calls */
+  uint64_t refills; /* front caches filled, or looked at and trimmed */
+  uint64_t remote;  /* chains of blocks sent to other threads' slabs, or taken in from others */
+  uint64_t slabs;   /* slabs and large blocks taken from the arena, resized or given back */
+  uint64_t purges;  /* times that free pages went back to the system */
+  uint64_t system_calls; /* on the address space, those of purges too; it wraps at 32 bits */
+};
+void hakmem_thread_paths(struct hakmem_paths* paths);
+
 /** Counts, in bytes and blocks. Exact when no other thread runs. */
 struct hakmem_stats {
   uint64_t live_blocks; /* with the program, or in front caches */

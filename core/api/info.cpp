@@ -6,10 +6,12 @@
 
 #include "api/hakmem.h"
 #include "boxes/state.hpp"
+#include "front/front.hpp"
 #include "front/slow.hpp"
 #include "observe/report.hpp"
 #include "observe/statistics.hpp"
 #include "observe/stats.hpp"
+#include "os/memory.hpp"
 #include "os/process.hpp"
 #include "slab/arena.hpp"
 #include "slab/direct_map.hpp"
@@ -74,6 +76,19 @@ HAK_API size_t hakmem_statistics(int json, char* buffer, size_t capacity) {
   Text text(buffer, capacity);
   write_statistics(text, json != 0 ? StatsFormat::json : StatsFormat::text, "call");
   return text.size();
+}
+
+HAK_API void hakmem_thread_paths(hakmem_paths* out) {
+  *out = hakmem_paths{};
+  out->system_calls = os::memory_calls;
+  if (is_stub(this_front)) return;
+  const FrontStats& stats = this_front->stats;
+  out->front = this_front->token;
+  out->refills = stats.refills + stats.trims;
+  out->remote = stats.drains + stats.sends;
+  out->slabs = stats.slabs_taken + stats.slabs_returned + stats.adoptions + stats.large_allocs +
+               stats.large_frees + stats.resizes;
+  out->purges = stats.purges;
 }
 
 HAK_API void hakmem_get_stats(hakmem_stats* out) {

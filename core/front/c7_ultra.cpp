@@ -7,6 +7,7 @@ constexpr std::uint32_t kBatch = C7Array::kCapacity / 2;
 }
 
 bool c7_ultra_refill(Front& front) {
+  ++front.stats.refills;
   C7Array& c7 = front.c7;
   const Chain taken = take_blocks(front, kC7UltraClass, kBatch);
   const bool light = boxes::value_of(boxes::Id::c7_ultra_header_light) != 0;
@@ -23,6 +24,7 @@ bool c7_ultra_refill(Front& front) {
 }
 
 void c7_ultra_overflow(Front& front, void* p) {
+  ++front.stats.trims;
   C7Array& c7 = front.c7;
   Block* chain = &empty_block;
   for (std::uint32_t i = 0; i < kBatch; ++i) {

@@ -20,6 +20,13 @@ constexpr std::uint32_t kBatchBytes = 16 * 1024;  ///< a refill takes no more th
 constexpr std::uint32_t kSmallestBatch = 4;       ///< or than so many blocks that were used before
 constexpr std::uint32_t kTicksPerLook = 16;       ///< slow paths between two looks at the clock
 
+/// Gives pages of free slices back to the system; gives the number of slices.
+std::size_t purge(Front& front, std::int64_t delay_ms) {
+  const std::size_t slices = arena_purge(os::now_ms(), delay_ms);
+  front.stats.purges += slices != 0;
+  return slices;
+}
+
 std::uint32_t batch_for(Front& front, unsigned cls) {
   count_decision(front, Id::refill_batch);
   const auto batch = static_cast<std::uint32_t>(boxes::value_of(Id::refill_batch));
@@ -132,6 +139,7 @@ Block* give_back_run(Front& front, Block* const head) {
   } while (address(rest) >> kSliceShift == address(head) >> kSliceShift);
   if (!own) {
     front.stats.remote_sent += n;
+    ++front.stats.sends;
     send_remote(slab, {head, tail, n});
     return rest;
   }
@@ -332,14 +340,14 @@ void tick(Front& front) {
   if (!arena_purge_wanted()) return;
   count_decision(front, Id::purge_delay);
   const std::int64_t delay = boxes::value_of(Id::purge_delay);
-  if (delay >= 0) arena_purge(os::now_ms(), delay);
+  if (delay >= 0) purge(front, delay);
 }
 
 std::size_t release_memory(Front& front) {
   flush_all(front);
   drain(front);
   return_empty_slabs(front);
-  return arena_purge(os::now_ms(), 0) << kSliceShift;
+  return purge(front, 0) << kSliceShift;
 }
 
 }  // namespace hakmem

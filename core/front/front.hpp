@@ -78,6 +78,9 @@ struct FrontStats {
   std::uint64_t observed_mallocs[kBandCount], observed_frees;  ///< observe build only
   std::uint64_t large_allocs, large_frees;  ///< runs of slices and direct mappings
   std::uint64_t large_bytes;  ///< of runs; a sum over fronts is right, one alone may wrap
+  std::uint64_t sends;        ///< chains of blocks sent to other fronts' slabs
+  std::uint64_t resizes;      ///< of runs, in place
+  std::uint64_t purges;       ///< times that pages went back to the system
 };
 
 /// Array of free C7 blocks of the research box c7_ultra.

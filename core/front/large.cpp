@@ -29,11 +29,13 @@ void describe(Slab* record, std::uint32_t from, std::uint32_t slices) {
   record->head_offset = 0;
 }
 
-/// Notes that `bytes` went out (or, negative, came back) as `allocs` and `frees`; then what is due.
-void account(std::int64_t bytes, unsigned allocs, unsigned frees) {
+/// Notes that `bytes` went out (or, negative, came back) as `allocs`, `frees` and `resizes`; then
+/// what is due.
+void account(std::int64_t bytes, unsigned allocs, unsigned frees, unsigned resizes = 0) {
   auto note = [=](FrontStats& stats) {
     stats.large_allocs += allocs;
     stats.large_frees += frees;
+    stats.resizes += resizes;
     stats.large_bytes += static_cast<std::uint64_t>(bytes);
   };
   if (Front* front = own_front()) {
@@ -171,7 +173,7 @@ void* large_realloc(Slab* record, void* p, std::size_t size) {
     record->carved = wanted;
     arena_release(record + wanted, slices - wanted);
   }
-  account(run_bytes(wanted) - run_bytes(slices), 0, 0);
+  account(run_bytes(wanted) - run_bytes(slices), 0, 0, 1);
   return p;
 }
 

@@ -50,9 +50,10 @@ void take_in(Front& front, Slab* slab) {
 }
 
 /// Empties the box first: sending may come back to it.
-void send(Outbox& box) {
+void send(Front& front, Outbox& box) {
   const Outbox full = box;
   box.record = nullptr;
+  ++front.stats.sends;
   send_remote(full.record, full.chain);
 }
 
@@ -70,7 +71,7 @@ void free_remote(Front& front, Slab* record, Block* block) {
   const std::size_t slice = address(record) / sizeof(Slab);
   Outbox& box = front.outboxes[(slice ^ slice >> 4) % kOutboxes];
   if (box.record != record) {
-    if (box.record != nullptr) send(box);
+    if (box.record != nullptr) send(front, box);
     box = {record, {nullptr, block, 0}};
   }
   block->next = box.chain.head;
@@ -78,13 +79,13 @@ void free_remote(Front& front, Slab* record, Block* block) {
   ++front.stats.remote_sent;
   if (++box.chain.count < boxes::value_of(boxes::Id::remote_batch)) return;
   count_decision(front, boxes::Id::remote_batch);
-  send(box);
+  send(front, box);
   tick(front);
 }
 
 void flush_outboxes(Front& front) {
   for (Outbox& box : front.outboxes) {
-    if (box.record != nullptr) send(box);
+    if (box.record != nullptr) send(front, box);
   }
 }
 

@@ -10,7 +10,14 @@
 
 namespace hakmem::os {
 
+constinit thread_local std::uint32_t memory_calls [[gnu::tls_model("initial-exec")]];
+
 namespace {
+
+long counted(long result) {
+  ++memory_calls;
+  return result;
+}
 
 bool failed(long result) { return result < 0 && result > -4096; }
 
@@ -22,16 +29,16 @@ HAK_INLINE bool refused([[maybe_unused]] Call call) {
 
 void* map_with(int protection, std::size_t size) {
   if (refused(Call::mmap)) return nullptr;
-  const long result =
+  const long result = counted(
       syscall6(SYS_mmap, 0, static_cast<long>(size), protection,
-               MAP_PRIVATE | MAP_ANONYMOUS | (protection == PROT_NONE ? MAP_NORESERVE : 0), -1, 0);
+               MAP_PRIVATE | MAP_ANONYMOUS | (protection == PROT_NONE ? MAP_NORESERVE : 0), -1, 0));
   return failed(result) ? nullptr : pointer(static_cast<std::uintptr_t>(result));
 }
 
-bool protect(void* start, std::size_t size, int protection) {
+HAK_NOINLINE bool protect(void* start, std::size_t size, int protection) {
   if (refused(Call::mprotect)) return false;
-  return syscall3(SYS_mprotect, static_cast<long>(address(start)), static_cast<long>(size),
-                  protection) == 0;
+  return counted(syscall3(SYS_mprotect, static_cast<long>(address(start)), static_cast<long>(size),
+                          protection)) == 0;
 }
 
 }  // namespace
@@ -41,7 +48,8 @@ void* reserve(std::size_t size) { return map_with(PROT_NONE, size); }
 bool commit(void* start, std::size_t size) { return protect(start, size, PROT_READ | PROT_WRITE); }
 
 void wish_huge_pages(void* start, std::size_t size) {
-  syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size), MADV_HUGEPAGE);
+  counted(syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size),
+                   MADV_HUGEPAGE));
 }
 
 bool protect_read_only(void* start, std::size_t size) { return protect(start, size, PROT_READ); }
@@ -50,21 +58,21 @@ bool protect_none(void* start, std::size_t size) { return protect(start, size, P
 
 bool purge(void* start, std::size_t size) {
   if (refused(Call::madvise)) return false;
-  return syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size),
-                  MADV_DONTNEED) == 0;
+  return counted(syscall3(SYS_madvise, static_cast<long>(address(start)), static_cast<long>(size),
+                          MADV_DONTNEED)) == 0;
 }
 
 void* map(std::size_t size) { return map_with(PROT_READ | PROT_WRITE, size); }
 
 void unmap(void* start, std::size_t size) {
-  syscall3(SYS_munmap, static_cast<long>(address(start)), static_cast<long>(size), 0);
+  counted(syscall3(SYS_munmap, static_cast<long>(address(start)), static_cast<long>(size), 0));
 }
 
 void* remap(void* start, std::size_t old_size, std::size_t new_size) {
   if (refused(Call::mremap)) return nullptr;
   const long result =
-      syscall6(SYS_mremap, static_cast<long>(address(start)), static_cast<long>(old_size),
-               static_cast<long>(new_size), MREMAP_MAYMOVE, 0, 0);
+      counted(syscall6(SYS_mremap, static_cast<long>(address(start)), static_cast<long>(old_size),
+                       static_cast<long>(new_size), MREMAP_MAYMOVE, 0, 0));
   return failed(result) ? nullptr : pointer(static_cast<std::uintptr_t>(result));
 }
 
@@ -99,8 +107,9 @@ std::size_t address_space_left() {
 
 bool is_mapped(void* page) {
   unsigned char resident;
-  return syscall3(SYS_mincore, static_cast<long>(address(page)), static_cast<long>(kPageSize),
-                  static_cast<long>(address(&resident))) == 0;
+  return counted(syscall3(SYS_mincore, static_cast<long>(address(page)),
+                          static_cast<long>(kPageSize), static_cast<long>(address(&resident)))) ==
+         0;
 }
 
 std::int64_t now_ms() {

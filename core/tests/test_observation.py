@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from preload import ARMS, LIBRARIES, PLAIN, Arm, program, run
+from preload import ARMS, LIBRARIES, PLAIN, Arm, passes, program, run
 
 OURS, THREADS = 7168, 5120
 """The classes of the blocks that the program leaves behind."""
@@ -74,6 +74,11 @@ def test_child_of_fork_counts_what_it_inherited(arm: Arm, tmp_path: Path) -> Non
     assert child["pid"] != parent["pid"]
     left_behind(child, more=2)
     left_behind(parent)
+
+
+@pytest.mark.parametrize("arm", ARMS, ids=str)
+def test_slow_paths_are_counted_for_the_thread_that_took_them(arm: Arm) -> None:
+    passes(arm, [program("paths")])
 
 
 def test_text_goes_to_stderr() -> None:
