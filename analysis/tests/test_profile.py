@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
 import pytest
+from synthetic import Fake, make_run
 
 from hakmem_analysis.cli import main
 from hakmem_analysis.profile.candidates import candidates_of
@@ -389,6 +391,55 @@ def test_whats_next_takes_the_newest_profile_and_the_greatest_gain(
     (first,) = json.loads(capsys.readouterr().out)["candidates"]
     assert first["gain_pct"] == 60.0 and first["target"] == "larson, treatment"
     assert len(first["evidence"]) == 2
+
+
+def ceiling_folder(folder: Path) -> Path:
+    arms = [
+        {"name": name, "role": role, "library": name, "env": {}, "sha256": f"{name}-sha"}
+        for name, role in (
+            ("standard", "baseline"),
+            ("fast-pgo", "treatment"),
+            ("fast", "treatment"),
+        )
+    ]
+    fake = Fake(
+        cells=("random_mixed", "larson"),
+        effects={"fast-pgo": 5.0, "fast": 1.0},
+        values={"baseline": "16", "fast-pgo": "16", "fast": "16"},
+        references={},
+        manifest={"arms": arms, "phase": "ceiling"},
+        experiment={"phase": "ceiling", "title": "builds", "box": None},
+    )
+    return make_run(folder, fake)
+
+
+def test_whats_next_shows_every_comparison_of_a_ceiling(tmp_path: Path, capsys: Any) -> None:
+    results = tmp_path / "results"
+    folder = ceiling_folder(results / "ceiling" / "20260101-000000")
+    assert main(["report", str(folder)]) in (0, 12)
+    capsys.readouterr()
+    assert main(["candidates", str(results)]) == 0
+    text = capsys.readouterr().out
+    assert "  builds, results/ceiling/20260101-000000:\n" in text
+    number = r"[+−]\d+\.\d\d"
+    for build in ("fast-pgo", "fast"):
+        for cell in ("random_mixed", "larson"):
+            line = rf"    {build} against standard on {cell}: {number} % \({number}…{number}\), 10 blocks, "
+            assert re.search(line, text), (build, cell, text)
+    assert main(["candidates", str(results), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["ceilings"]
+    verdict = json.loads((folder / "verdict.json").read_text())
+    assert [one["ci95_pct"] for one in found["comparisons"]] == [
+        cell["evidence"]["ci95_pct"] for cell in verdict["cells"]
+    ]
+    assert len(found["comparisons"]) == 4
+
+
+def test_a_ceiling_without_a_verdict_is_named(tmp_path: Path, capsys: Any) -> None:
+    ceiling_folder(tmp_path / "results" / "ceiling" / "20260101-000000")
+    assert main(["candidates", str(tmp_path / "results")]) == 0
+    text = capsys.readouterr().out
+    assert "  not analysed (complete) builds, results/ceiling/20260101-000000\n" in text
 
 
 def test_whats_next_without_profiles_says_what_to_type(tmp_path: Path, capsys: Any) -> None:

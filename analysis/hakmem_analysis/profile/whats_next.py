@@ -13,9 +13,9 @@ from ..history import Entry, read_history
 from ..load import load_run
 from ..units import count, plain, signed, span
 from .candidates import known_boxes
+from .ceilings import Ceiling, ceilings
 
 FAILED = ("NO-GO", "NEUTRAL")
-CEILING = "ceiling"
 NEVER_RANKED = ("default-on", "archived")
 
 
@@ -55,13 +55,13 @@ class Idea:
 @dataclass
 class WhatsNext:
     """All of it. `ideas`: greatest possible gain first, of equal gains what failed less often;
-    `cold`: slow paths that stay as they are; `untried`: boxes without a result; `ceilings`: results
-    of `hak ceiling`; `counters`: events per operation of the newest run that has some."""
+    `cold`: slow paths that stay as they are; `untried`: boxes without a result; `ceilings`: what
+    `hak ceiling` found; `counters`: events per operation of the newest run that has some."""
 
     ideas: list[Idea]
     cold: list[Idea]
     untried: list[Json]
-    ceilings: list[Entry]
+    ceilings: list[Ceiling]
     counters: list[str]
     warnings: list[str]
 
@@ -71,7 +71,9 @@ class WhatsNext:
             "candidates": [idea.to_json() for idea in self.ideas],
             "cold": [idea.to_json() for idea in self.cold],
             "untried": [box["env"] for box in self.untried],
-            "ceilings": [_entry_json(entry) for entry in self.ceilings],
+            "ceilings": [
+                {**_entry_json(one.entry), "comparisons": one.to_json()} for one in self.ceilings
+            ],
             "counters": self.counters,
             "warnings": self.warnings,
         }
@@ -107,7 +109,7 @@ def whats_next(results: Path) -> WhatsNext:
             for box in known_boxes()
             if box.get("env") not in tried and box.get("status") not in NEVER_RANKED
         ],
-        [entry for entry in history if entry.phase.startswith(CEILING)],
+        ceilings(results, history, warnings),
         _counters(results, history),
         warnings,
     )
@@ -203,7 +205,9 @@ def whats_next_text(found: WhatsNext) -> str:
         lines += ["", "Boxes without a result:"]
         lines += [f"  {box['env']}: {box.get('hypothesis', '')}" for box in found.untried]
     lines += ["", "What the compiler could still give (hak ceiling):"]
-    lines += [f"  {_result(entry)}" for entry in found.ceilings] or ["  not measured yet"]
+    lines += [f"  {text}" for one in found.ceilings for text in one.lines()] or [
+        "  not measured yet"
+    ]
     if found.counters:
         lines += ["", "Counters:", *(f"  {text}" for text in found.counters)]
     return "\n".join(lines).strip("\n") + "\n"
