@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "harness/clock.hpp"
 #include "harness/errors.hpp"
 #include "harness/files.hpp"
 #include "harness/record/encode.hpp"
@@ -139,7 +140,9 @@ int record_command(const Places& places, const std::vector<std::string>& words) 
   const std::string library = places.build + "/harness/record/libhakrecord.so";
   if (!exists(library)) throw Failure(Exit::missing, library + " is not built: ./hak build");
   const TemporaryFolder folder;
+  const double start = now_s();
   const int status = run_to_end(request, library, folder.path());
+  const double seconds = now_s() - start;
   const std::vector<record::Encoded> traces = encode_all(folder.path());
   if (traces.empty()) {
     throw Failure(Exit::usage, request.command[0] +
@@ -154,6 +157,7 @@ int record_command(const Places& places, const std::vector<std::string>& words) 
         static_cast<unsigned long long>(traces[i].events), traces[i].threads,
         static_cast<double>(traces[i].bytes.size()) / static_cast<double>(traces[i].events));
   }
+  std::fprintf(stderr, "hak: the program ran %.3f s under the recorder\n", seconds);
   return status;
 }
 

@@ -88,6 +88,7 @@ def test_the_recorded_traces_give_one_checksum_on_every_allocator(file: Path) ->
     assert file.stat().st_size <= 1_000_000
     plain = replayed(file)
     assert file.stat().st_size <= 6 * plain["details"]["events"]
+    assert plain["ops"] == plain["passes"] * plain["details"]["events"]
     for peer in PEERS.values():
         if peer.exists():
             assert replayed(file, preload=peer)["checksum"] == plain["checksum"]
