@@ -134,7 +134,11 @@ def test_timed_cells_give_latency_and_no_throughput(tmp_path: Path) -> None:
     def with_latency(record: Json) -> Json | None:
         if record["cell"] != "timed":
             return record
-        record["record"] = {"latency_ns": {"p50": 10.0, "p99": 55.0 + record["block"]}}
+        times = {"p50": 10.0, "p99": 55.0 + record["block"], "p99_9": 80.0, "max": 90.0}
+        times["samples"] = 1000
+        slab = {"p50": 9.0, "p99": 9.0, "max": 90.0, "samples": 10, "total": 300.0}
+        paths = {"slab": {**slab, "beyond_p99_9": 1}} if record["arm"] == "hakmem" else None
+        record["record"] = {"latency_ns": {**times, "paths": paths}}
         return record if record["block"] < 2 else None
 
     cells = [
@@ -159,6 +163,9 @@ def test_timed_cells_give_latency_and_no_throughput(tmp_path: Path) -> None:
     assert [cell.name for cell in sweep.cells] == ["plain"]
     timed = sweep.timed(sweep.cells[0])
     assert timed is not None and sweep.median(timed, sweep.ours, "latency_ns.p99") == 55.5
+    assert main(["report", str(tmp_path / "run")]) == 0
+    text = (tmp_path / "run" / "report.md").read_text()
+    assert "| plain | 2,000 | 100.00 % | 100.0 % | slab or run (100 %) | – |" in text
 
 
 def test_an_interrupted_sweep_is_still_read(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "harness/hakbench/block.hpp"
+#include "harness/hakbench/call_times.hpp"
 #include "harness/hakbench/clock.hpp"
-#include "harness/hakbench/latency.hpp"
 
 namespace hakbench {
 
@@ -23,7 +23,8 @@ struct Mode {
 /// What a Heap of an inspecting mode does besides.
 struct Inspection {
   bool verify = false;
-  Histogram* latency = nullptr;  ///< null: not timed
+  CallTimes* latency = nullptr;  ///< null: not timed
+  PathReader path_reader = nullptr;
   std::uint64_t empty_ticks = 0;
 };
 
@@ -41,12 +42,12 @@ class Heap {
 
   /// malloc. Never returns an empty block.
   [[gnu::always_inline]] Block take(std::uint32_t size) {
-    return adopt(timed([size] { return std::malloc(size); }), size, "malloc");
+    return adopt(timed("malloc", size, [size] { return std::malloc(size); }), size, "malloc");
   }
 
   /// posix_memalign. Whether the block is aligned is the caller's to check.
   [[gnu::always_inline]] Block take_posix_memalign(std::uint32_t alignment, std::uint32_t size) {
-    void* address = timed([=]() -> void* {
+    void* address = timed("posix_memalign", size, [=]() -> void* {
       void* result = nullptr;
       return ::posix_memalign(&result, alignment, size) == 0 ? result : nullptr;
     });
@@ -55,13 +56,14 @@ class Heap {
 
   /// aligned_alloc; `size` must be a multiple of `alignment`, as C11 asks. Alignment: as above.
   [[gnu::always_inline]] Block take_aligned_alloc(std::uint32_t alignment, std::uint32_t size) {
-    void* address = timed([=] { return std::aligned_alloc(alignment, size); });
+    void* address =
+        timed("aligned_alloc", size, [=] { return std::aligned_alloc(alignment, size); });
     return adopt(address, size, "aligned_alloc");
   }
 
   /// realloc to a size that is not smaller; what the block held must still be there.
   [[gnu::always_inline]] void grow(Block& block, std::uint32_t size) {
-    void* address = timed([&] { return std::realloc(block.address, size); });
+    void* address = timed("realloc", size, [&] { return std::realloc(block.address, size); });
     if (address == nullptr) [[unlikely]] {
       fail_allocation("realloc", size);
     }
@@ -73,7 +75,7 @@ class Heap {
 
   /// calloc. The two ends must be zero.
   [[gnu::always_inline]] Block take_zeroed(std::uint32_t size) {
-    void* address = timed([size] { return std::calloc(1, size); });
+    void* address = timed("calloc", size, [size] { return std::calloc(1, size); });
     if (address != nullptr && size >= 8) {
       const char* const bytes = static_cast<const char*>(address);
       if ((load_word(bytes) | load_word(bytes + size - 8)) != 0) [[unlikely]] {
@@ -89,7 +91,7 @@ class Heap {
     check(block);
     checksum_ += tag_of(block);
     const std::uint64_t tag = tag_of(block);
-    void* address = timed([&] { return std::realloc(block.address, size); });
+    void* address = timed("realloc", size, [&] { return std::realloc(block.address, size); });
     if (address != nullptr && size >= 8 && load_word(static_cast<char*>(address)) != tag)
         [[unlikely]] {
       fail_block(block, "changed by a realloc to a smaller size");
@@ -102,7 +104,7 @@ class Heap {
     check(block);
     checksum_ += tag_of(block);
     ++ops_;
-    timed([&]() -> void* {
+    timed("free", block.size, [&]() -> void* {
       std::free(block.address);
       return nullptr;
     });
@@ -137,14 +139,16 @@ class Heap {
 
   /// Times one call in 64, at jittered distances, so that no period of the workload meets it.
   template <class Call>
-  [[gnu::always_inline]] void* timed(Call call) {
+  [[gnu::always_inline]] void* timed(const char* name, std::uint32_t size, Call call) {
     if constexpr (kInspect) {
       if (inspection_.latency != nullptr && --until_sample_ == 0) {
+        const PathCounts paths = read_paths(inspection_.path_reader);
         const std::uint64_t before = ticks_before();
         void* result = call();
         const std::uint64_t ticks = ticks_after() - before;
         const std::uint64_t empty = inspection_.empty_ticks;
-        inspection_.latency->add(ticks > empty ? ticks - empty : 0);
+        const Path path = path_between(paths, read_paths(inspection_.path_reader));
+        inspection_.latency->add({name, size, path, ticks > empty ? ticks - empty : 0});
         until_sample_ = 32 + static_cast<std::uint32_t>((before >> 1) & 63);
         return result;
       }

@@ -5,14 +5,21 @@
 
 namespace hakbench {
 
+// What is zero is not written: most buckets stay empty, and their pages untouched.
+
 void Histogram::add(const Histogram& other) {
-  for (std::size_t i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    if (other.counts_[i] != 0) counts_[i] += other.counts_[i];
+  }
   if (other.max_ > max_) max_ = other.max_;
+  total_ += other.total_;
 }
 
 void Histogram::clear() {
-  for (std::uint64_t& count : counts_) count = 0;
-  max_ = 0;
+  for (std::uint64_t& count : counts_) {
+    if (count != 0) count = 0;
+  }
+  max_ = total_ = 0;
 }
 
 std::uint64_t Histogram::samples() const {
@@ -28,14 +35,20 @@ double Histogram::middle_of(std::size_t bucket) {
   return static_cast<double>(first) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2;
 }
 
-double Histogram::quantile(double share) const {
+std::size_t Histogram::bucket_at(double share) const {
   const double wanted = share * static_cast<double>(samples());
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
     seen += counts_[i];
-    if (seen != 0 && static_cast<double>(seen) >= wanted) return middle_of(i);
+    if (seen != 0 && static_cast<double>(seen) >= wanted) return i;
   }
   return 0;
+}
+
+std::uint64_t Histogram::samples_above(std::size_t bucket) const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = bucket + 1; i < kBuckets; ++i) sum += counts_[i];
+  return sum;
 }
 
 std::uint64_t empty_sample_ticks() {

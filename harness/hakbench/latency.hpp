@@ -13,6 +13,7 @@ class Histogram {
 
   void add(std::uint64_t ticks) {
     ++counts_[bucket_of(ticks)];
+    total_ += ticks;
     if (ticks > max_) max_ = ticks;
   }
   void add(const Histogram& other);
@@ -20,9 +21,13 @@ class Histogram {
 
   std::uint64_t samples() const;
   std::uint64_t max() const { return max_; }
-  /// Middle of the bucket below which `share` (0 to 1) of the samples lie, in ticks; 0 without
-  /// samples.
-  double quantile(double share) const;
+  std::uint64_t total() const { return total_; }  ///< sum of all samples
+  /// The bucket below or in which `share` (0 to 1) of the samples lie; 0 without samples.
+  std::size_t bucket_at(double share) const;
+  /// The middle of that bucket, in ticks.
+  double quantile(double share) const { return middle_of(bucket_at(share)); }
+  /// Samples beyond a bucket.
+  std::uint64_t samples_above(std::size_t bucket) const;
 
   /// Values under 64 have a bucket each; above, each doubling has 32.
   static constexpr std::size_t bucket_of(std::uint64_t ticks) {
@@ -35,6 +40,7 @@ class Histogram {
  private:
   std::uint64_t counts_[kBuckets];
   std::uint64_t max_;
+  std::uint64_t total_;
 };
 static_assert(Histogram::bucket_of(~std::uint64_t{0}) < Histogram::kBuckets);
 static_assert(Histogram::bucket_of(63) + 1 == Histogram::bucket_of(64));

@@ -45,7 +45,10 @@ int run(const Options& options) {
   const TickScale scale;
   Inspection inspection;
   inspection.verify = options["verify"] != 0;
-  if (options["latency"] != 0) inspection.empty_ticks = empty_sample_ticks();
+  if (options["latency"] != 0) {
+    inspection.empty_ticks = empty_sample_ticks();
+    inspection.path_reader = find_path_reader();
+  }
 
   const std::uint64_t start = now_ns();
   const Steps steps = build_workload({options, inspection});

@@ -36,7 +36,7 @@ class Pool {
         threads_(plan.options.threads()),
         slots_(slots),
         workers_(map_array<Worker<M>>(threads_)),
-        histograms_(options_["latency"] != 0 ? map_array<Histogram>(threads_ + 1) : nullptr) {
+        times_(options_["latency"] != 0 ? map_array<CallTimes>(threads_ + 1) : nullptr) {
     for (unsigned thread = 0; thread < threads_; ++thread) {
       new (&workers_[thread]) Worker<M>(thread, 0, inspection_);
       workers_[thread].slots = map_array<Block>(slots_);
@@ -46,7 +46,7 @@ class Pool {
   /// Every pass starts from the same state: generator, ids, empty slots.
   void prepare(unsigned thread, bool /*warm_up*/) {
     Inspection inspection = inspection_;
-    if (histograms_ != nullptr) inspection.latency = &histograms_[thread];
+    if (times_ != nullptr) inspection.latency = &times_[thread];
     Block* slots = workers_[thread].slots;
     new (&workers_[thread]) Worker<M>(thread, options_["seed"], inspection);
     workers_[thread].slots = slots;
@@ -75,17 +75,17 @@ class Pool {
     return sum;
   }
 
-  const Histogram* latency() {
-    if (histograms_ == nullptr) return nullptr;
-    Histogram& all = histograms_[threads_];
+  const CallTimes* latency() {
+    if (times_ == nullptr) return nullptr;
+    CallTimes& all = times_[threads_];
     all.clear();
-    for (unsigned thread = 0; thread < threads_; ++thread) all.add(histograms_[thread]);
+    for (unsigned thread = 0; thread < threads_; ++thread) all.add(times_[thread]);
     return &all;
   }
 
   void forget_latency() {
-    if (histograms_ == nullptr) return;
-    for (unsigned thread = 0; thread < threads_; ++thread) histograms_[thread].clear();
+    if (times_ == nullptr) return;
+    for (unsigned thread = 0; thread < threads_; ++thread) times_[thread].clear();
   }
 
   void describe(Text& /*text*/) {}
@@ -114,7 +114,7 @@ class Pool {
   unsigned threads_;
   std::size_t slots_;
   Worker<M>* workers_;
-  Histogram* histograms_;  ///< one a thread, and one for their sum
+  CallTimes* times_;  ///< one a thread, and one for their sum
 };
 
 }  // namespace hakbench

@@ -45,25 +45,13 @@ void write_params(Text& text, const Options& options) {
   text << "}";
 }
 
-void write_latency(Text& text, const Histogram* latency, double ns_per_tick) {
+void write_latency(Text& text, const CallTimes* times, double ns_per_tick) {
   text << ", \"latency_ns\": ";
-  if (latency == nullptr) {
+  if (times == nullptr) {
     text << "null";
-    return;
+  } else {
+    times->write(text, ns_per_tick, find_path_reader() != nullptr);
   }
-  struct Quantile {
-    std::string_view name;
-    double share;
-  };
-  constexpr Quantile kQuantiles[] = {{"p50", 0.5}, {"p99", 0.99}, {"p99_9", 0.999}};
-  text << "{";
-  for (const Quantile& quantile : kQuantiles) {
-    text.quoted(quantile.name) << ": ";
-    text.fixed(latency->quantile(quantile.share) * ns_per_tick, 2) << ", ";
-  }
-  text << "\"max\": ";
-  text.fixed(static_cast<double>(latency->max()) * ns_per_tick, 2)
-      << ", \"samples\": " << latency->samples() << "}";
 }
 
 void write_rate(Text& text, const Outcome& outcome) {

@@ -16,7 +16,7 @@ namespace hakbench {
 /// What the workloads' constructor gets.
 struct Plan {
   const Options& options;
-  Inspection inspection;  ///< without a histogram: each thread has its own
+  Inspection inspection;  ///< without call times: each thread has its own
 };
 
 /// A workload. Member functions with `thread` are called by that thread, all threads at once; the
@@ -29,7 +29,7 @@ concept WorkloadCode = requires(W workload, unsigned thread, bool flag, Text& te
   workload.rest(thread);                                     // pause before the next pass
   { workload.ops() } -> std::same_as<std::uint64_t>;         // of the pass's run, all threads
   { workload.checksum() } -> std::same_as<std::uint64_t>;    // of the pass, all threads
-  { workload.latency() } -> std::same_as<const Histogram*>;  // all threads; null: not timed
+  { workload.latency() } -> std::same_as<const CallTimes*>;  // all threads; null: not timed
   workload.forget_latency();
   workload.describe(text);  // further members of the record's "details": `"name": value` by commas
 };
@@ -43,7 +43,7 @@ struct Steps {
   void (*rest)(void*, unsigned thread);
   std::uint64_t (*ops)(void*);
   std::uint64_t (*checksum)(void*);
-  const Histogram* (*latency)(void*);
+  const CallTimes* (*latency)(void*);
   void (*forget_latency)(void*);
   void (*describe)(void*, Text&);
 };

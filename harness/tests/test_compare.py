@@ -25,8 +25,12 @@ def test_every_library_in_every_cell(hak: Hak) -> None:
     assert result.statuses("aborting") == {"crash"}
     for arm in arms - {"aborting"}:
         assert result.statuses(arm) == {"ok"}
-    timed = [s["record"] for s in result.samples if s["record"] and "latency" in s["cell"]]
-    assert timed and all(record["latency_ns"]["p99"] > 0 for record in timed)
+    timed = [s for s in result.samples if s["record"] and "latency" in s["cell"]]
+    latency = {s["arm"]: s["record"]["latency_ns"] for s in timed}
+    assert set(latency) == arms - {"aborting"}
+    assert all(times["p99"] > 0 for times in latency.values())
+    assert latency["hakmem"]["paths"]["fast"]["samples"] > 0
+    assert latency["glibc"]["paths"] is None
     again = hak("compare", "--resume", result.folder)
     assert again.code == 0, again.err
     assert len(again.samples) == len(result.samples)

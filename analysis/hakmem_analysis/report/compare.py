@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from ..call_paths import call_paths
 from ..files import Json, dump_json, write_text
 from ..load import Run
 from ..plan import Arm, Cell
@@ -16,6 +17,7 @@ from ..sweep import NO_RUN, Ratio, Sweep, read_sweep, sweep_json
 from ..units import count, plain, signed, span, unit_of
 from .compare_plots import Point, heat_map, means_plot, trade_plot
 from .environment import environment
+from .latency import path_row
 from .render import FOOTER, fill
 from .style import save
 
@@ -54,6 +56,7 @@ def report_of_sweep(run: Run) -> CompareReport:
         "arms": [arm.name for arm in run.plan.arms],
         "throughput": _throughput(sweep),
         "latency": _latency(sweep),
+        "paths": _paths(sweep),
         "memory": _memory(sweep, "peak_rss_kib"),
         "final": _memory(sweep, "final_rss_kib"),
         "failures": sweep.failures(),
@@ -161,6 +164,21 @@ def _latency(sweep: Sweep) -> list[list[str]]:
             value = sweep.median(timed, arm, "latency_ns.p99")
             row.append(_shown(sweep, timed, arm, value, plain(value or 0.0, 0)))
         rows.append(row)
+    return rows
+
+
+def _paths(sweep: Sweep) -> list[list[str]]:
+    """Where the timed calls of ours went, a row a cell."""
+    rows = []
+    for cell in sweep.cells:
+        timed = sweep.timed(cell)
+        if timed is None or sweep.problems(timed, sweep.ours):
+            continue
+        valid = sweep.selection.valid
+        mine = (valid["cell"] == timed.name) & (valid["arm"] == sweep.ours.name)
+        times = call_paths(valid[mine])
+        if times is not None and times.paths:
+            rows.append([cell.name, *path_row(times)])
     return rows
 
 

@@ -24,6 +24,7 @@ from .builds import builds
 from .environment import environment
 from .factorial import factorial, square_of
 from .last_sweep import last_sweep
+from .latency import latency
 from .plots import ForestRow, Series, distribution_plot, forest_plot, interval_plot, runs_plot
 from .style import save
 
@@ -99,6 +100,7 @@ def build_run_report(run: Run, verdict: Verdict) -> Report:
         proof=tables.proof(verdict, run),
         mechanism=extras.mechanism(run.path),
         counters=counter_table(_primary_samples(selection, item.cell.name), arm_names),
+        latency=latency(plan, selection),
         compliance=extras.compliance(run.path, verdict),
         decision=extras.decision(verdict, plan.box, plan.values, default),
         steps=extras.next_steps(verdict, ""),
@@ -142,6 +144,7 @@ def _common(
         "matrix": tables.matrix(verdict),
         "guards": tables.guards(verdict),
         "counters": None,
+        "latency": [],
         "warnings": list(verdict.warnings),
         "footer": FOOTER,
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/hakbench/block.hpp"
+#include "harness/hakbench/call_times.hpp"
 #include "harness/hakbench/catalogue.hpp"
 #include "harness/hakbench/latency.hpp"
 #include "harness/hakbench/memory.hpp"
@@ -136,6 +137,43 @@ TEST(Histogram, QuantilesOfOneToThousand) {
   EXPECT_NEAR(histogram->quantile(0.99), 990, 31);
   EXPECT_EQ(histogram->max(), 1000u);
   EXPECT_EQ(histogram->samples(), 1000u);
+  EXPECT_EQ(histogram->total(), 500'500u);
+  EXPECT_EQ(histogram->samples_above(Histogram::bucket_of(63)), 937u);
+  EXPECT_EQ(histogram->samples_above(histogram->bucket_at(1)), 0u);
+}
+
+TEST(CallTimes, ACallCountsForItsDeepestPath) {
+  const PathCounts before{1, 1, 1, 1, 1, 1};
+  EXPECT_EQ(path_between(before, before), Path::fast);
+  EXPECT_EQ(path_between(before, {1, 2, 1, 1, 1, 1}), Path::refill);
+  EXPECT_EQ(path_between(before, {1, 2, 2, 1, 1, 1}), Path::remote);
+  EXPECT_EQ(path_between(before, {1, 2, 2, 2, 1, 1}), Path::slab);
+  EXPECT_EQ(path_between(before, {1, 2, 1, 2, 1, 3}), Path::system);
+  EXPECT_EQ(path_between(before, {1, 2, 1, 2, 2, 3}), Path::purge);
+  EXPECT_EQ(path_between({}, {1, 2, 3, 4, 5, 6}), Path::thread);
+  EXPECT_EQ(path_between({1, 1, 1, 1, 1, ~0u}, {1, 1, 1, 1, 1, 0}), Path::system) << "wrapped";
+  EXPECT_EQ(read_paths(nullptr).slabs, 0u);
+}
+
+TEST(CallTimes, KeepTheSlowestOfAllThreadsInOrder) {
+  auto* times = map_array<CallTimes>(3);
+  for (std::uint64_t ticks = 1; ticks <= 100; ++ticks) {
+    times[ticks % 2].add({"malloc", 16, ticks % 2 == 0 ? Path::fast : Path::slab, ticks});
+  }
+  times[2].add(times[0]);
+  times[2].add(times[1]);
+  ASSERT_EQ(times[2].slowest().size(), CallTimes::kSlowest);
+  std::uint64_t expected = 100;
+  for (const TimedCall& call : times[2].slowest()) {
+    EXPECT_EQ(call.path, expected % 2 == 0 ? Path::fast : Path::slab);
+    EXPECT_EQ(call.ticks, expected--);
+  }
+  EXPECT_EQ(times[2].all().samples(), 100u);
+  EXPECT_EQ(times[2].of(Path::slab).samples(), 50u);
+  EXPECT_EQ(times[2].of(Path::refill).samples(), 0u);
+  times[2].clear();
+  EXPECT_TRUE(times[2].slowest().empty());
+  EXPECT_EQ(times[2].of(Path::slab).samples() + times[2].all().total(), 0u);
 }
 
 TEST(Ring, KeepsOrderAndRefusesWhenFull) {

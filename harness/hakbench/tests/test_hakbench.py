@@ -154,6 +154,63 @@ def test_verify_and_latency_change_nothing_but_what_they_add(workload: str) -> N
     assert latency["p99_9"] <= latency["max"] * 1.04
 
 
+def timed(
+    workload: str,
+    *arguments: str,
+    preload: Optional[Path] = None,
+    env: Optional[Mapping[str, str]] = None,
+) -> dict[str, Any]:
+    words = [workload, *arguments, "--latency", "--min-seconds", "0.2"]
+    done = start(*words, preload=preload, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    return dict(json.loads(done.stdout)["latency_ns"])
+
+
+@pytest.mark.parametrize("library", ["libhakmem.so", "libhakmem-lab.so"])
+@pytest.mark.parametrize(
+    ("path", "arguments"),
+    [
+        ("fast", ["random_mixed", "--ops", "100000"]),
+        ("refill", ["burst", "--objects", "5000", "--idle_ms", "0"]),
+        ("remote", ["remote", "--ops", "20000", "--remote", "100"]),
+        ("slab", ["large", "--ops", "1000", "--max", "1000000"]),
+        ("system", ["large", "--min", "33554432", "--max", "67108864", "--touch_kib", "0"]),
+        # One slow path in 16 looks for something to purge.
+        ("purge", ["large", "--ops", "60000", "--max", "131072", "--slots", "4"]),
+    ],
+)
+def test_timed_calls_are_told_apart_by_their_path(
+    library: str, path: str, arguments: list[str]
+) -> None:
+    latency = timed(
+        *arguments,
+        preload=HERE.parents[1] / "core" / library,
+        env={"HAKMEM_PURGE_DELAY": "0" if path == "purge" else "-1"},
+    )
+    paths = latency["paths"]
+    assert set(paths) <= {"fast", "refill", "remote", "slab", "system", "purge", "thread"}
+    assert paths[path]["samples"] > 0
+    assert ("purge" in paths) == (path == "purge")
+    assert sum(one["samples"] for one in paths.values()) == latency["samples"]
+    assert max(one["max"] for one in paths.values()) == latency["max"]
+    assert sum(one["beyond_p99_9"] for one in paths.values()) <= 0.001 * latency["samples"] + 1
+    for one in paths.values():
+        assert 0 <= one["p50"] <= one["p99"] <= one["max"] * 1.04
+        assert one["max"] <= one["total"] <= one["samples"] * one["max"] + 1
+    slowest = latency["slowest"]
+    assert len(slowest) == min(8, latency["samples"])
+    assert slowest[0]["ns"] == latency["max"]
+    assert [one["ns"] for one in slowest] == sorted((one["ns"] for one in slowest), reverse=True)
+    assert all(one["path"] in paths and one["size"] > 0 for one in slowest)
+    assert {one["call"] for one in slowest} <= {"malloc", "free", "realloc"}
+
+
+def test_an_allocator_without_counts_names_no_path() -> None:
+    latency = timed("random_mixed", "--ops", "100000")
+    assert latency["paths"] is None
+    assert {one["path"] for one in latency["slowest"]} == {None}
+
+
 def test_record_arguments_of_larson() -> None:
     done = start("larson", "1", "8", "128", "1024", "1", "12345", "4")
     result = json.loads(done.stdout)
