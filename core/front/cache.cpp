@@ -100,10 +100,42 @@ bool suppresses_drain(Front& front) {
   return true;
 }
 
-/// Length of a bin's list, but no more than `limit`; each block looked at is checked to be free.
-std::uint32_t length_of(const Front& front, const Bin& bin, std::uint32_t limit) {
+Slab* slab_of(const Block* block) {
+  const std::size_t slice = (address(block) - sealed.arena_base) >> kSliceShift;
+  Slab* record =
+      HAK_LIKELY(slice < sealed.arena_slices) ? sealed.records + slice : arena_find(block).record;
+  return record - record->head_offset;
+}
+
+/// The first blocks of a list, as far as they lie in one slice.
+struct Stretch {
+  Block* head;
+  Block* tail;
+  std::uint32_t count;
+};
+
+/// The stretch at `head`, of `limit` blocks at most; each is checked to be free, and a slab to have
+/// so many out.
+Stretch stretch_at(const Front& front, Block* const head, std::uint32_t limit) {
+  const Slab* slab = slab_of(head);
+  // Only its owner may read how many blocks of a slab are out.
+  const std::uint32_t most = owner_of(slab) == &front ? slab->used : slab->capacity();
+  Stretch stretch{head, head, 0};
+  Block* rest = head;
+  do {
+    stretch.tail = rest;
+    if (HAK_UNLIKELY(stretch.tail->mark != front.free_mark || stretch.count == most)) {
+      misuse("free()", "free block was overwritten or freed twice", stretch.tail);
+    }
+    rest = stretch.tail->next;
+  } while (++stretch.count < limit && address(rest) >> kSliceShift == address(head) >> kSliceShift);
+  return stretch;
+}
+
+/// Length of a list, but no more than `limit`; each block looked at is checked to be free.
+std::uint32_t length_of(const Front& front, const Block* block, std::uint32_t limit) {
   std::uint32_t n = 0;
-  for (const Block* block = bin.head; n < limit && block != &empty_block; block = block->next) {
+  for (; n < limit && block != &empty_block; block = block->next) {
     if (HAK_UNLIKELY(block->mark != front.free_mark)) {
       misuse("free()", "free block was overwritten or freed twice", block);
     }
@@ -112,50 +144,29 @@ std::uint32_t length_of(const Front& front, const Bin& bin, std::uint32_t limit)
   return n;
 }
 
-Slab* slab_of(const Block* block) {
-  const std::size_t slice = (address(block) - sealed.arena_base) >> kSliceShift;
-  Slab* record =
-      HAK_LIKELY(slice < sealed.arena_slices) ? sealed.records + slice : arena_find(block).record;
-  return record - record->head_offset;
-}
-
-/// Gives the first blocks of a list back, as far as they lie in one slice: they keep their links.
-/// Gives the rest of the list.
-Block* give_back_run(Front& front, Block* const head) {
-  Slab* slab = slab_of(head);
-  const bool own = owner_of(slab) == &front;
-  // Only its owner may read how many blocks of a slab are out.
-  const std::uint32_t most = own ? slab->used : slab->capacity();
-  Block* tail;
-  Block* rest = head;
-  std::uint32_t n = 0;
-  do {
-    tail = rest;
-    if (HAK_UNLIKELY(tail->mark != front.free_mark || n == most)) {
-      misuse("free()", "free block was overwritten or freed twice", tail);
-    }
-    ++n;
-    rest = tail->next;
-  } while (address(rest) >> kSliceShift == address(head) >> kSliceShift);
-  if (!own) {
-    front.stats.remote_sent += n;
+/// Gives a stretch back: its blocks keep their links.
+void give_back_stretch(Front& front, const Stretch& stretch) {
+  Slab* slab = slab_of(stretch.head);
+  if (owner_of(slab) != &front) {
+    front.stats.remote_sent += stretch.count;
     ++front.stats.sends;
-    send_remote(slab, {head, tail, n});
-    return rest;
+    send_remote(slab, {stretch.head, stretch.tail, stretch.count});
+    return;
   }
-  tail->next = slab->free;
-  slab->free = head;
-  slab->used -= n;
-  front.stats.blocks_back[slab->cls] += n;
+  stretch.tail->next = slab->free;
+  slab->free = stretch.head;
+  slab->used -= stretch.count;
+  front.stats.blocks_back[slab->cls] += stretch.count;
   if (!slab->listed) list_slab(front, slab);
   if (slab->used == 0) retire_slab(front, slab, true);
-  return rest;
 }
+
+bool has_tiers() { return kLab && boxes::value_of(Id::refill_tiers) != 0; }
 
 /// Gives a list of the class back, through the tiers where the box refill_tiers puts some between.
 void return_list(Front& front, unsigned cls, Block* chain) {
   if constexpr (kLab) {
-    if (boxes::value_of(Id::refill_tiers) != 0) chain = keep_in_tiers(front, cls, chain);
+    if (has_tiers()) chain = keep_in_tiers(front, cls, chain);
   }
   give_back(front, chain);
 }
@@ -260,7 +271,7 @@ void* refill(Front& front, unsigned cls) {
   ++front.stats.refills;
   tick(front);
   if constexpr (kLab) {
-    if (boxes::value_of(Id::refill_tiers) != 0) {
+    if (has_tiers()) {
       if (void* p = refill_from_tiers(front, cls)) return p;
     }
   }
@@ -280,7 +291,8 @@ void* refill(Front& front, unsigned cls) {
 /// A thread that only frees gets nothing out of a cache, and blocks that stay here hold their
 /// slabs: where all that was freed since the last look is still there, the whole list goes back.
 /// Otherwise half of it does, if it is long or was not refilled. No more is walked than was freed,
-/// so the walk is over warm blocks.
+/// so the walk is over warm blocks, and the first stretch, mostly all of what a phase of frees
+/// left, is walked but once.
 void trim(Front& front, unsigned cls) {
   ++front.stats.trims;
   Bin& bin = front.bins[cls];
@@ -292,10 +304,19 @@ void trim(Front& front, unsigned cls) {
     return;
   }
   const std::uint32_t freed = cap - bin.known;
-  const std::uint32_t length = length_of(front, bin, freed);
+  Stretch first{};
+  std::uint32_t length = 0;
+  if (bin.head != &empty_block) {
+    first = stretch_at(front, bin.head, freed);
+    length = first.count + length_of(front, first.tail->next, freed - first.count);
+  }
   grow(bin, cls);
   bin.gave = false;
   if (length == cap) {
+    if (!has_tiers()) {
+      bin.head = first.tail->next;
+      give_back_stretch(front, first);
+    }
     empty_bin(front, cls);
   } else {
     cap = bin_cap(bin, cls);
@@ -310,7 +331,11 @@ void trim(Front& front, unsigned cls) {
 }
 
 void give_back(Front& front, Block* chain) {
-  while (chain != &empty_block) chain = give_back_run(front, chain);
+  while (chain != &empty_block) {
+    const Stretch stretch = stretch_at(front, chain, UINT32_MAX);
+    chain = stretch.tail->next;
+    give_back_stretch(front, stretch);
+  }
 }
 
 void flush_all(Front& front) {
