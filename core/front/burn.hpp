@@ -25,8 +25,8 @@ HAK_INLINE void spend_cycles(const Bin& bin, std::uint64_t cycles) {
       reinterpret_cast<Front*>(reinterpret_cast<std::uintptr_t>(this_front) + (sum - start));
 }
 
-/// So many credit expiries are paid for at once: a chain of a few cycles fits into the time that the
-/// CPU waits for a mispredicted branch, and two thirds of it would cost nothing.
+/// So many credit expiries are paid for at once: a chain of a few cycles fits into the time that
+/// the CPU waits for a mispredicted branch, and two thirds of it would cost nothing.
 inline constexpr std::uint64_t kExpiriesABurn = 64;
 
 /// At a credit expiry.
