@@ -36,8 +36,9 @@ void write_report_file() {
 
 [[gnu::destructor]] void report_at_exit() {
   if (!sealed.ready) return;
-  statistics_at_exit();
-  write_heap_profile();
+  // Asked here, so that the pages of their code stay unloaded (lab.ld).
+  if (sealed.stats_format != 0 || sealed.leak_report) statistics_at_exit();
+  if (sealed.profile_rate != 0) write_heap_profile();
   if (sealed.report_path != nullptr) write_report_file();
 }
 

@@ -178,7 +178,7 @@ void start() {
 void finish_start() {
   exit_key_made = pthread_key_create(&exit_key, on_thread_exit) == 0;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  watch_signals();
+  if (sealed.stats_format != 0 || sealed.profile_rate != 0) watch_signals();
 }
 
 }  // namespace

@@ -198,7 +198,6 @@ void statistics_at_exit() {
 }
 
 void watch_signals() {
-  if (sealed.stats_format == 0 && sealed.profile_rate == 0) return;
   // After abort() no destructor runs; the handler returns, and abort() goes on.
   handle(SIGABRT, static_cast<int>(SA_RESETHAND));
   if (sealed.stats_signal != 0) handle(sealed.stats_signal, SA_RESTART);
