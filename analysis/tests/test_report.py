@@ -246,10 +246,12 @@ def test_two_boxes_show_their_interaction(tmp_path):
 
 
 def test_gate_tax_compares_arms_of_the_same_boxes(tmp_path):
-    def twin(boxes):
+    def twin(boxes, of_both=None):
         folder = make_run(tmp_path / str(len(boxes)), Fake(references={"standard": 110.0}))
         manifest = json.loads((folder / "manifest.json").read_text())
         manifest["arms"][2]["env"] = boxes
+        for arm in manifest["arms"][:2]:
+            arm["env"] |= of_both or {}
         (folder / "manifest.json").write_text(json.dumps(manifest))
         main(["report", str(folder)])
         return (folder / "report.md").read_text("utf-8")
@@ -260,3 +262,4 @@ def test_gate_tax_compares_arms_of_the_same_boxes(tmp_path):
     assert "% of standard" not in text
     assert re.search(r"Gate tax .*: \+3\.\d\d ns per pair .*arm baseline\)", twin({}))
     assert "no two blocks with an arm of the boxes" in twin({BOX: "4", "HAKMEM_OTHER": "1"})
+    assert "no two blocks with an arm of the boxes" in twin({}, of_both={"HAKMEM_OTHER": "1"})

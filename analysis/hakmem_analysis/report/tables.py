@@ -124,7 +124,10 @@ def _gate_tax(verdict: Verdict, run: Run, selection: Selection) -> str:
     if standard is None:
         return head + 'not measured in this run; add "standard" to `references`.'
     twins = [a for a in (plan.baseline, item.treatment) if a.boxes == standard.boxes]
-    twin = (twins or ([plan.baseline] if not standard.boxes else []))[:1]
+    # A baseline that sets nothing but the box under test sets it to its default.
+    if not twins and not standard.boxes and len(plan.baseline.boxes) == 1:
+        twins = [plan.baseline]
+    twin = twins[:1]
     times = table(selection, item.cell.name, "ns_per_op")
     pair = pairs(times, standard.name, twin[0].name) if twin else None
     if pair is None or len(pair.first) < 2:
