@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from preload import LIBRARIES, PLAIN, Arm, environment, program, run
+from preload import BUILD, LIBRARIES, PLAIN, Arm, environment, program, run
 
 pytestmark = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 
@@ -88,7 +88,9 @@ def resident_kib(arm: Arm | None) -> int:
 
 @pytest.mark.parametrize("arm", LIBRARIES, ids=str)
 def test_start_takes_at_most_300_kib(arm: Arm) -> None:
-    assert resident_kib(arm) <= resident_kib(None) + 300
+    # The debug build fills blocks when it carves them and when it hands them out: their pages, too.
+    filled = 32 if BUILD.name == "debug" else 0
+    assert resident_kib(arm) <= resident_kib(None) + 300 + filled
 
 
 @pytest.mark.parametrize("arm", LIBRARIES, ids=str)
