@@ -15,7 +15,7 @@ from typing import Any
 
 from compliance import Checked, check
 from mechanism import ArmSeen, figures, mechanism
-from registry import BUILD, ROOT, boxes
+from registry import BUILD, ROOT, Box, boxes
 from reversing import short_trials
 
 Json = dict[str, Any]
@@ -67,15 +67,35 @@ def write_mechanism(folder: Path, manifest: Json) -> None:
     write_json(folder / "mechanism.json", mechanism(first, second, intro))
 
 
+def under_test(manifest: Json, known: dict[str, Box]) -> list[Box]:
+    """The experiment's box, or those whose value a treatment has otherwise than the baseline."""
+    named = manifest["experiment"].get("box")
+    base = with_role(manifest["arms"], "baseline").get("env") or {}
+    treatments = [a.get("env") or {} for a in manifest["arms"] if a.get("role") == "treatment"]
+
+    def differs(box: Box) -> bool:
+        default = str(box.default)
+        mine = base.get(box.env, default)
+        return any(env.get(box.env, default) != mine for env in treatments)
+
+    return [box for box in known.values() if (box.env == named if named else differs(box))]
+
+
 def write_compliance(folder: Path, manifest: Json) -> None:
-    """Of the box under test; nothing is written where the arms are no box's values."""
+    """Of the boxes under test; nothing is written where the arms are no boxes' values."""
     known = boxes()
-    env = manifest["experiment"].get("box")
-    box = next((box for box in known.values() if box.env == env), None)
-    if box is None:
+    tested = under_test(manifest, known)
+    if not tested:
         return
-    rows = check(Checked(ROOT, BUILD, known), box, short_trials())
-    write_json(folder / "compliance.json", {"format": 1, "rows": [row.json() for row in rows]})
+    checked, trials = Checked(ROOT, BUILD, known), short_trials()
+    rows = []
+    for box in tested:
+        for row in check(checked, box, trials):
+            content = row.json()
+            if len(tested) > 1:
+                content["principle"] += f" ({box.env})"
+            rows.append(content)
+    write_json(folder / "compliance.json", {"format": 1, "rows": rows})
 
 
 def main(folder: Path) -> int:

@@ -45,8 +45,20 @@ def test_cells_of_all_results_stand_together(tmp_path: Path) -> None:
     ]
     text = family_text("How free learns the class", members)
     assert text.startswith("# How free learns the class\n\nSlower in every cell: tree (by")
-    assert "| random_mixed size=256 | mask | GO | +3.00 % | +2.00…+4.00 % | 10 |" in text
+    assert (
+        "| random_mixed size=256 | mask | arithmetic | GO | +3.00 % | +2.00…+4.00 % | 10 |" in text
+    )
     assert "From 2 results:" in text and "- two/20260102-030405: two of free" in text
+
+
+def test_arms_with_other_baselines_are_told_apart(tmp_path: Path) -> None:
+    other = cell(128, "table", 60.0, 2.0)
+    other["arms"] = {"policy": {}, "table": {}}
+    folders = [result(tmp_path, "one", cell(128, "c7", -50.0, 2.0)), result(tmp_path, "two", other)]
+    text = family_text("Rings", read_family(folders))
+    assert "Faster than its baseline in every cell: table (against policy);" in text
+    assert "slower in every cell: c7 (against arithmetic) (by" in text
+    assert "| random_mixed size=128 | table | policy | GO |" in text
 
 
 def test_the_command_writes_page_and_plot(tmp_path: Path) -> None:
@@ -64,7 +76,7 @@ def test_an_invalid_comparison_has_no_figures(tmp_path: Path) -> None:
     broken: dict[str, Any] = {"cell": "c", "treatment": "t", "role": "primary", "arms": {}}
     (member,) = read_family([result(tmp_path, "one", broken)])
     assert member.word == "INVALID" and member.delta_pct is None
-    assert "| c | t | INVALID | – | – % | 0 |" in family_text("T", [member])
+    assert "| c | t | baseline | INVALID | – | – % | 0 |" in family_text("T", [member])
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": 1, "cells": []}', '{"format": 99}'])

@@ -60,8 +60,28 @@ def test_a_result_gets_both_files(tmp_path: Path) -> None:
     assert table["format"] == 1 and len(table["rows"]) == 4
 
 
+def set_arms(folder: Path, baseline: dict[str, str], treatment: dict[str, str]) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for arm, env in zip(manifest["arms"], (baseline, treatment)):
+        arm["env"] = env
+    path.write_text(json.dumps(manifest))
+
+
+def test_arms_that_set_boxes_are_checked_for_each(tmp_path: Path) -> None:
+    result(tmp_path, None)
+    ring = {"HAKMEM_INLINE_SLOTS_C4": "1"}
+    set_arms(tmp_path, ring, {**ring, "HAKMEM_THP": "2", "HAKMEM_PREWARM": "4"})
+    assert evidence.main(tmp_path) == 0
+    rows = json.loads((tmp_path / "compliance.json").read_text())["rows"]
+    of_boxes = [row["principle"].split("(")[1] for row in rows]
+    assert of_boxes == ["HAKMEM_PREWARM)"] * 4 + ["HAKMEM_THP)"] * 4
+
+
 def test_arms_of_no_box_have_no_compliance(tmp_path: Path) -> None:
-    assert evidence.main(result(tmp_path, None)) == 0
+    result(tmp_path, None)
+    set_arms(tmp_path, {"HAKMEM_THP": "0"}, {"GLIBC_TUNABLES": ""})
+    assert evidence.main(tmp_path) == 0
     assert (tmp_path / "mechanism.json").exists()
     assert not (tmp_path / "compliance.json").exists()
 

@@ -105,8 +105,9 @@ def test_threads_that_come_and_go(hak: Hak) -> None:
 
 
 def test_a_box_that_no_slice_used_is_no_proof(hak: Hak) -> None:
-    """Threads so short that no credit ever runs out."""
-    result = hak.run(experiment(hak, workloads=[CHURN]))
+    """Blocks of whole slices never go through a bin, whose credit could expire."""
+    large = {"ops": 100, "slots": 4, "min": 1 << 16, "max": 1 << 18, "grow": 0}
+    result = hak.run(experiment(hak, workloads=[{"name": "large", "params": large}]))
     assert result.statuses() == {"no_proof"}
     assert "never used in the slices of on (0 credit expiries)" in result.samples[0]["detail"]
 

@@ -70,24 +70,27 @@ def _member(cell: Json, run: str, title: str) -> Member:
 
 def _best(members: Sequence[Member]) -> str:
     """The sentence at the top: which treatment stands above the baseline everywhere, if any does."""
-    names = list(dict.fromkeys(member.treatment for member in members))
+    baselines = {member.baseline for member in members}
     ahead, behind = [], []
-    for name in names:
-        intervals = [m.ci95_pct for m in members if m.treatment == name]
+    for treatment, baseline in dict.fromkeys((m.treatment, m.baseline) for m in members):
+        name = treatment if len(baselines) == 1 else f"{treatment} (against {baseline})"
+        intervals = [
+            m.ci95_pct for m in members if (m.treatment, m.baseline) == (treatment, baseline)
+        ]
         known = [interval for interval in intervals if interval is not None]
         if known and len(known) == len(intervals):
             if all(low > 0.0 for low, _ in known):
                 ahead.append(name)
             if all(high < 0.0 for _, high in known):
                 behind.append(name)
-    baseline = members[0].baseline
+    base = members[0].baseline if len(baselines) == 1 else "its baseline"
     parts = []
     if ahead:
-        parts.append(f"faster than {baseline} in every cell: {', '.join(ahead)}")
+        parts.append(f"faster than {base} in every cell: {', '.join(ahead)}")
     if behind:
         parts.append(f"slower in every cell: {', '.join(behind)}")
     if not parts:
-        parts.append(f"none differs from {baseline} in every cell")
+        parts.append(f"none differs from {base} in every cell")
     text = "; ".join(parts) + " (by the 95 % intervals)"
     return text[0].upper() + text[1:] + "."
 
@@ -95,11 +98,14 @@ def _best(members: Sequence[Member]) -> str:
 def family_text(title: str, members: Sequence[Member]) -> str:
     """The page, without its plot."""
     lines = [f"# {title}", "", _best(members), "", "![All comparisons](family.svg)", ""]
-    lines += ["| cell | arm | verdict | change | 95 % | blocks |", "|---|---|---|---|---|---|"]
+    lines += [
+        "| cell | arm | against | verdict | change | 95 % | blocks |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for member in members:
         delta = f"{signed(member.delta_pct)} %" if member.delta_pct is not None else "–"
         lines.append(
-            f"| {member.cell} | {member.treatment} | {member.word} | {delta} "
+            f"| {member.cell} | {member.treatment} | {member.baseline} | {member.word} | {delta} "
             f"| {span(member.ci95_pct)} % | {member.n} |"
         )
     runs = dict.fromkeys((member.run, member.title) for member in members)
