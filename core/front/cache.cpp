@@ -37,17 +37,18 @@ std::uint32_t batch_for(Front& front, unsigned cls) {
 
 /// Up to `wanted` of the blocks that came back to the slab, newest first: they keep their links.
 Chain take_returned(Slab& slab, std::uint32_t wanted, std::uint64_t mark) {
-  Chain chain{slab.free, nullptr, 0};
+  Chain chain{slab.free};
   Block* block = slab.free;
   do {
     if (HAK_UNLIKELY(block->mark != mark)) {
       misuse("malloc()", "free block was overwritten or freed twice", block);
     }
     chain.tail = block;
+    chain.sum += fingerprint(block);
     block = block->next;
   } while (++chain.count < wanted && block != nullptr);
   slab.free = block;
-  slab.used += chain.count;
+  slab.note_out(chain);
   return chain;
 }
 
@@ -55,29 +56,30 @@ Chain take_returned(Slab& slab, std::uint32_t wanted, std::uint64_t mark) {
 /// touched only when it is needed.
 Chain carve(Slab& slab, std::uint32_t wanted, std::uint64_t mark) {
   const std::uint32_t left = slab.capacity() - slab.carved;
-  const std::size_t step = slab.block_size;
+  const std::size_t step = slab.block_size();
   std::byte* at = slab.start + slab.carved * step;
   const std::uintptr_t page_end = (address(at) | (kPageSize - 1)) + 1;
   if (wanted > left) wanted = left;
   auto* block = reinterpret_cast<Block*>(at);
-  Chain chain{block, block, 1};
+  Chain chain{block, block, 1, fingerprint(block)};
   block->mark = mark;
   for (at += step; chain.count < wanted && address(at) < page_end; at += step) {
     block = reinterpret_cast<Block*>(at);
     block->mark = mark;
     chain.tail->next = block;
     chain.tail = block;
+    chain.sum += fingerprint(block);
     ++chain.count;
   }
   slab.carved += chain.count;
-  slab.used += chain.count;
+  slab.note_out(chain);
   if constexpr (kGuarded) guard_carved(slab, chain.count);
   return chain;
 }
 
 /// Box threaded_carve: all fresh blocks of the slab at once, linked in their order.
 void thread_through(Slab& slab, std::uint64_t mark) {
-  const std::size_t step = slab.block_size;
+  const std::size_t step = slab.block_size();
   std::byte* at = slab.start + slab.carved * step;
   auto* block = reinterpret_cast<Block*>(at);
   slab.free = block;
@@ -107,26 +109,20 @@ Slab* slab_of(const Block* block) {
   return record - record->head_offset;
 }
 
-/// The first blocks of a list, as far as they lie in one slice.
-struct Stretch {
-  Block* head;
-  Block* tail;
-  std::uint32_t count;
-};
-
-/// The stretch at `head`, of `limit` blocks at most; each is checked to be free, and a slab to have
-/// so many out.
-Stretch stretch_at(const Front& front, Block* const head, std::uint32_t limit) {
+/// The first blocks of the list at `head`, `limit` at most, as far as they lie in one slice: a
+/// stretch. Each is checked to be free, and a slab to have so many out.
+Chain stretch_at(const Front& front, Block* const head, std::uint32_t limit) {
   const Slab* slab = slab_of(head);
   // Only its owner may read how many blocks of a slab are out.
   const std::uint32_t most = owner_of(slab) == &front ? slab->used : slab->capacity();
-  Stretch stretch{head, head, 0};
+  Chain stretch{head, head};
   Block* rest = head;
   do {
     stretch.tail = rest;
     if (HAK_UNLIKELY(stretch.tail->mark != front.free_mark || stretch.count == most)) {
       misuse("free()", "free block was overwritten or freed twice", stretch.tail);
     }
+    stretch.sum += fingerprint(rest);
     rest = stretch.tail->next;
   } while (++stretch.count < limit && address(rest) >> kSliceShift == address(head) >> kSliceShift);
   return stretch;
@@ -145,17 +141,17 @@ std::uint32_t length_of(const Front& front, const Block* block, std::uint32_t li
 }
 
 /// Gives a stretch back: its blocks keep their links.
-void give_back_stretch(Front& front, const Stretch& stretch) {
+void give_back_stretch(Front& front, const Chain& stretch) {
   Slab* slab = slab_of(stretch.head);
   if (owner_of(slab) != &front) {
     front.stats.remote_sent += stretch.count;
     ++front.stats.sends;
-    send_remote(slab, {stretch.head, stretch.tail, stretch.count});
+    send_remote(slab, stretch);
     return;
   }
   stretch.tail->next = slab->free;
   slab->free = stretch.head;
-  slab->used -= stretch.count;
+  slab->note_back(stretch);
   front.stats.blocks_back[slab->cls] += stretch.count;
   if (!slab->listed) list_slab(front, slab);
   if (slab->used == 0) retire_slab(front, slab, true);
@@ -304,7 +300,7 @@ void trim(Front& front, unsigned cls) {
     return;
   }
   const std::uint32_t freed = cap - bin.known;
-  Stretch first{};
+  Chain first;
   std::uint32_t length = 0;
   if (bin.head != &empty_block) {
     first = stretch_at(front, bin.head, freed);
@@ -332,7 +328,7 @@ void trim(Front& front, unsigned cls) {
 
 void give_back(Front& front, Block* chain) {
   while (chain != &empty_block) {
-    const Stretch stretch = stretch_at(front, chain, UINT32_MAX);
+    const Chain stretch = stretch_at(front, chain, UINT32_MAX);
     chain = stretch.tail->next;
     give_back_stretch(front, stretch);
   }

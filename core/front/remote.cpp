@@ -61,6 +61,7 @@ void send(Front& front, Outbox& box) {
 
 void send_remote(Slab* record, const Chain& chain) {
   Slab* slab = record - record->head_offset;
+  slab->note_sent(chain);
   if (slab->remote.push(chain)) notify_owner(slab);
 }
 
@@ -72,10 +73,11 @@ void free_remote(Front& front, Slab* record, Block* block) {
   Outbox& box = front.outboxes[(slice ^ slice >> 4) % kOutboxes];
   if (box.record != record) {
     if (box.record != nullptr) send(front, box);
-    box = {record, {nullptr, block, 0}};
+    box = {record, {nullptr, block}};
   }
   block->next = box.chain.head;
   box.chain.head = block;
+  box.chain.sum += fingerprint(block);
   ++front.stats.remote_sent;
   if (++box.chain.count < boxes::value_of(boxes::Id::remote_batch)) return;
   count_decision(front, boxes::Id::remote_batch);

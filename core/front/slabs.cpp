@@ -28,8 +28,9 @@ void set_routes(Slab* slab, std::uint32_t route) {
 
 /// Where the first block of a slab begins, in bytes.
 std::size_t lead_of(unsigned cls, std::size_t colour) {
-  if (!class_info(cls).coloured) colour = 0;
-  if (!serves_headers() || !class_has_header(cls)) return colour;
+  if (!class_info(cls).coloured) return 0;
+  if (!serves_headers()) return colour;
+  if (!class_has_header(cls)) return 0;
   return colour % ((kColours - 1) * kColourStep) + kHeaderLead;
 }
 
@@ -59,7 +60,7 @@ Slab* fresh_slab(Front& front, unsigned cls) {
   slab->start = start_of(slab) + lead_of(cls, colour_of(slab));
   slab->used = 0;
   slab->carved = 0;
-  slab->block_size = info.block_size;
+  slab->out_sum.store(0, std::memory_order_relaxed);
   slab->cls = static_cast<std::uint8_t>(cls);
   slab->slices = info.slices;
   slab->head_offset = 0;
@@ -82,7 +83,7 @@ Slab* adopt_from(Front& from, Front& front, unsigned cls) {
     set_routes(slab, route_for(front, cls));
     list_slab(front, slab);
     ++front.stats.adoptions;
-    HAK_PROBE(adoption, slab->block_size, slab->start);
+    HAK_PROBE(adoption, slab->block_size(), slab->start);
   }
   release_hold(from);
   return slab;
@@ -99,16 +100,26 @@ Slab* adopt_slab(Front& front, unsigned cls) {
   return nullptr;
 }
 
-/// A slab is returned only when each of its blocks is free by its own mark: a count that a double
-/// free has spoilt does not take a block from under its owner. (In order, so that the loads
-/// overlap.)
-void check_all_free(const Slab* slab) {
+/// The first block that is not free by its own mark; null when there is none.
+const Block* first_not_free(const Slab* slab) {
   const std::byte* at = slab->start;
-  for (std::uint32_t i = 0; i < slab->carved; ++i, at += slab->block_size) {
-    if (HAK_UNLIKELY(reinterpret_cast<const Block*>(at)->mark != sealed.free_mark)) {
-      misuse("free()", "a block of the same slab was freed twice, or this one overwritten", at);
-    }
+  for (std::uint32_t i = 0; i < slab->carved; ++i, at += slab->block_size()) {
+    const auto* block = reinterpret_cast<const Block*>(at);
+    if (block->mark != sealed.free_mark) return block;
   }
+  return nullptr;
+}
+
+/// A slab is returned only when the very blocks that went out have come back: a count that a double
+/// free has spoilt does not take a block from under its owner. The sum says so without a look at
+/// the blocks, most of which are in no cache any more.
+void check_all_back(const Slab* slab) {
+  const bool right_sum = slab->out_sum.load(std::memory_order_relaxed) == 0;
+  if (!kGuarded && HAK_LIKELY(right_sum)) return;
+  const Block* block = first_not_free(slab);
+  if (right_sum && block == nullptr) return;
+  misuse("free()", "a block of the same slab was freed twice, or this one overwritten",
+         block != nullptr ? block : static_cast<const void*>(slab->start));
 }
 
 }  // namespace
@@ -141,7 +152,7 @@ void retire_slab(Front& front, Slab* slab, bool keep_last) {
   // A front whose thread has ended keeps nothing: nobody would use it soon.
   keep_last &= front.state.load(std::memory_order_relaxed) == FrontState::active;
   if (keep_last && front.with_room[slab->cls] == slab && slab->next == nullptr) return;
-  check_all_free(slab);
+  check_all_back(slab);
   unlist_slab(front, slab);
   ++front.stats.slabs_returned;
   if (serves_chunks()) set_routes(slab, kRouteFree);

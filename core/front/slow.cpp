@@ -105,7 +105,7 @@ void small_free(Slab* slab, void* p) {
   if (front == nullptr) {
     if (block->mark == sealed.free_mark) misuse("free()", "block was freed twice", p);
     block->mark = sealed.free_mark;
-    send_remote(slab, {block, block, 1});
+    send_remote(slab, {block, block, 1, fingerprint(block)});
   } else if (owner != front) {
     free_foreign(*front, slab, slab->cls, block);
   } else if (kLab && slab->cls == kC7UltraClass) {

@@ -3,11 +3,16 @@
 #include <bit>
 
 #include "base/probes.hpp"
+#include "boxes/state.hpp"
 #include "os/memory.hpp"
 
 namespace hakmem {
 
 namespace {
+
+using boxes::box;
+using boxes::Id;
+using boxes::is_here;
 
 constexpr std::size_t kMaxArenas = 16;
 constexpr std::size_t kWantedBytes = std::size_t{1} << 40;
@@ -46,8 +51,14 @@ std::int64_t last_purge_ms;
 std::atomic<std::size_t> purged_slices;
 ArenaPolicy chosen;
 
-/// What research boxes decided; in libhakmem.so there are none.
-ArenaPolicy policy() { return kLab ? chosen : ArenaPolicy{}; }
+/// What the boxes decided that this library has; the others' defaults are constants.
+ArenaPolicy policy() {
+  ArenaPolicy now;
+  if (kLab) now.chunk_headers = chosen.chunk_headers;
+  if (is_here(box(Id::superslab_2mib))) now.half_super_slabs = chosen.half_super_slabs;
+  if (is_here(box(Id::thp))) now.huge_pages = chosen.huge_pages;
+  return now;
+}
 
 /// Slices of a SuperSlab.
 std::size_t per_super() {
@@ -417,6 +428,8 @@ Place arena_find(const void* p) {
 }
 
 Route& route_of(const Slab* record) {
+  const std::size_t slice = (address(record) - address(sealed.records)) / sizeof(Slab);
+  if (HAK_LIKELY(slice < sealed.arena_slices)) return sealed.routes[slice];
   const Arena& arena = arena_of(record);
   return arena.routes[index_in(arena, record)];
 }

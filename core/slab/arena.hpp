@@ -6,6 +6,7 @@
 
 #include "base/lock.hpp"
 #include "base/sealed.hpp"
+#include "boxes/registry.hpp"
 #include "slab/slab.hpp"
 
 namespace hakmem {
@@ -43,13 +44,18 @@ struct Place {
   Route* route;
 };
 
-/// Reserves arena 0. False when not even the smallest reservation could be had.
 /// What boxes decide of the arenas before there are any.
 struct ArenaPolicy {
-  bool chunk_headers = false;     ///< the first slice of a SuperSlab is never given out
-  bool half_super_slabs = false;  ///< SuperSlabs of 2 MiB
-  enum class HugePages : std::uint8_t { as_the_system, always, large_heap } huge_pages{};
+  /// Values of the box thp.
+  enum class HugePages : std::uint8_t { as_the_system, always, large_heap };
+
+  bool chunk_headers = false;  ///< the first slice of a SuperSlab is never given out
+  bool half_super_slabs =      ///< SuperSlabs of 2 MiB
+      boxes::box(boxes::Id::superslab_2mib).default_value != 0;
+  HugePages huge_pages = static_cast<HugePages>(boxes::box(boxes::Id::thp).default_value);
 };
+
+/// Reserves arena 0. False when not even the smallest reservation could be had.
 bool arena_init(const ArenaPolicy& policy = {});
 
 /// `slices` adjacent slices whose first is a multiple of `alignment` slices; their records are not

@@ -5,7 +5,9 @@
 //
 //   capacity = (blocks never carved) + (blocks in `free`) + used
 //
-// where `used` counts blocks with the user, in front caches, in outboxes and in `remote`.
+// where `used` counts blocks with the user, in front caches, in outboxes and in `remote`, and
+// `out_sum` is the sum of the fingerprints of the same blocks, but for those in `remote`. So a slab
+// whose `used` is zero has `out_sum` zero, or a block was freed twice in place of another.
 #pragma once
 
 #include <atomic>
@@ -69,11 +71,20 @@ HAK_INLINE Block* peek_next(const Block* block) {
 
 static_assert(sizeof(Block) <= kMinAlignment);
 
+/// What a block adds to the sum of a set of blocks. Squares: of two sets of as many blocks of a
+/// slab, as a double free makes them, the sums differ, but for sets chosen with care or by a chance
+/// of one in millions.
+HAK_INLINE std::uint32_t fingerprint(const Block* block) {
+  const auto low = static_cast<std::uint32_t>(address(block));
+  return low * low;
+}
+
 /// Blocks on their way from one list to another, null-terminated.
 struct Chain {
   Block* head = nullptr;
   Block* tail = nullptr;
   std::uint32_t count = 0;
+  std::uint32_t sum = 0;  ///< of their fingerprints
 
   /// Takes over the blocks of another, non-empty chain, as its last ones.
   HAK_INLINE void append(const Chain& more) {
@@ -84,6 +95,7 @@ struct Chain {
     }
     tail = more.tail;
     count += more.count;
+    sum += more.sum;
   }
 };
 
@@ -135,7 +147,7 @@ struct alignas(64) Slab {
   std::byte* start;      ///< first block
   std::uint32_t used;    ///< see the equation above
   std::uint32_t carved;  ///< blocks carved so far; for a large run: its slices
-  std::uint32_t block_size;
+  std::atomic<std::uint32_t> out_sum;  ///< written by those who send blocks, too
   std::uint8_t cls;
   std::uint8_t slices;
   std::uint8_t head_offset;  ///< slices back to the slab's first one
@@ -145,6 +157,20 @@ struct alignas(64) Slab {
   Slab* queue_next;  ///< written by the thread whose push made `remote` non-empty
 
   HAK_INLINE std::uint32_t capacity() const { return class_info(cls).capacity; }
+  HAK_INLINE std::uint32_t block_size() const { return class_info(cls).block_size; }
+
+  HAK_INLINE void note_out(const Chain& chain) {
+    used += chain.count;
+    out_sum.fetch_add(chain.sum, std::memory_order_relaxed);
+  }
+  HAK_INLINE void note_back(const Chain& chain) {
+    used -= chain.count;
+    note_sent(chain);
+  }
+  /// By any thread, before it pushes the chain to `remote`.
+  HAK_INLINE void note_sent(const Chain& chain) {
+    out_sum.fetch_sub(chain.sum, std::memory_order_relaxed);
+  }
   HAK_INLINE bool has_room() const { return free != nullptr || carved < capacity(); }
 };
 
