@@ -30,14 +30,14 @@ inline constexpr unsigned kC7UltraClass = kRegularClasses;
 inline constexpr std::size_t kC7HeaderSize = 16;
 
 /// Aligned twins: 128, 256, 512 and 1024 bytes in slabs without colour, for alignments above a
-/// line. Above that the powers of two have no colour, and are their own twins.
+/// line.
 inline constexpr unsigned kFirstTwin = kC7UltraClass + 1;
 inline constexpr unsigned kTwins = 4;
 inline constexpr std::size_t kSmallestTwin = 128;
 inline constexpr unsigned kClassCount = kFirstTwin + kTwins;
 
-/// Slabs of most classes begin up to 15 cache lines late, each at another line. Without that the
-/// first lines of all blocks lie in the same few sets of the first two levels of cache.
+/// Slabs of tiny classes begin up to 15 cache lines late, each at another line. Without that the
+/// first blocks of all slabs lie in the same few sets of the first-level cache.
 inline constexpr unsigned kColours = 16;
 inline constexpr std::size_t kColourStep = 64;
 
@@ -81,10 +81,6 @@ constexpr ClassInfo layout(std::uint32_t block_size, std::uint8_t offset, bool c
   }
 }
 
-constexpr bool is_coloured(std::uint32_t block_size) {
-  return block_size <= kMaxTiny || !std::has_single_bit(block_size);
-}
-
 struct ClassTable {
   ClassInfo info[kClassCount];
 };
@@ -92,7 +88,7 @@ struct ClassTable {
 constexpr ClassTable make_table() {
   ClassTable table{};
   for (unsigned cls = 0; cls < kRegularClasses; ++cls) {
-    table.info[cls] = layout(regular_size(cls), 0, is_coloured(regular_size(cls)));
+    table.info[cls] = layout(regular_size(cls), 0, regular_size(cls) <= kMaxTiny);
   }
   table.info[kC7UltraClass] = layout(kMaxTiny + kC7HeaderSize, kC7HeaderSize, false);
   for (unsigned twin = 0; twin < kTwins; ++twin) {
@@ -127,11 +123,10 @@ HAK_INLINE constexpr unsigned aligned_class_of(std::size_t size, std::size_t ali
   // Strides of a doubling are multiples of a power of two, so that of the class of a multiple of
   // the alignment is a multiple of it too.
   const std::size_t wanted = size > alignment ? align_up(size, alignment) : alignment;
-  if (alignment <= kColourStep) return wanted <= kMaxSmall ? class_of(wanted) : kClassCount;
-  if (wanted <= kMaxTiny) {
+  if (alignment > kColourStep && wanted <= kMaxTiny) {
     return kFirstTwin + static_cast<unsigned>(std::bit_width((wanted - 1) / kSmallestTwin));
   }
-  return wanted <= kMaxSmall ? class_of(std::bit_ceil(wanted)) : kClassCount;
+  return wanted <= kMaxSmall ? class_of(wanted) : kClassCount;
 }
 
 /// The record's bands: C0 (0,8] … C7 (512,1024], then one band for all that is larger.

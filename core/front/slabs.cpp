@@ -28,9 +28,8 @@ void set_routes(Slab* slab, std::uint32_t route) {
 
 /// Where the first block of a slab begins, in bytes.
 std::size_t lead_of(unsigned cls, std::size_t colour) {
-  if (!class_info(cls).coloured) return 0;
-  if (!serves_headers()) return colour;
-  if (!class_has_header(cls)) return 0;
+  if (!class_info(cls).coloured) colour = 0;
+  if (!serves_headers() || !class_has_header(cls)) return colour;
   return colour % ((kColours - 1) * kColourStep) + kHeaderLead;
 }
 

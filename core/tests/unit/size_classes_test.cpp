@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace hakmem {
 namespace {
@@ -61,17 +60,6 @@ TEST(SizeClasses, SlabsWasteLittleAndHoldSeveralBlocks) {
   }
 }
 
-TEST(SizeClasses, OnlyPowersOfTwoAndTwinsBeginOnTheSlice) {
-  for (unsigned cls = 0; cls < kClassCount; ++cls) {
-    const ClassInfo& info = class_info(cls);
-    const bool is_power = std::has_single_bit(info.block_size) && info.block_size > kMaxTiny;
-    EXPECT_EQ(info.coloured, cls < kRegularClasses && !is_power) << info.block_size;
-    const std::size_t lead = info.coloured ? (kColours - 1) * kColourStep : 0;
-    EXPECT_LE(lead + std::size_t{info.capacity} * info.block_size,
-              std::size_t{info.slices} << kSliceShift);
-  }
-}
-
 TEST(SizeClasses, RouteCodesFitAByte) { EXPECT_LT(route_code(kClassCount - 1), 0xF0U); }
 
 class AlignedClasses : public testing::TestWithParam<std::size_t> {};
@@ -85,7 +73,6 @@ TEST_P(AlignedClasses, FitAndAreAligned) {
     ASSERT_GE(usable_of(cls), size);
     ASSERT_EQ(class_info(cls).block_size % alignment, 0U) << size;
     ASSERT_EQ(class_info(cls).offset % alignment, 0U) << size;
-    ASSERT_TRUE(!class_info(cls).coloured || alignment <= kColourStep) << size;
   }
 }
 
