@@ -5,6 +5,7 @@
 #include "front/burn.hpp"
 #include "front/front.hpp"
 #include "front/guard.hpp"
+#include "front/run_cache.hpp"
 #include "front/slow.hpp"
 #include "os/faults.hpp"
 #include "os/memory.hpp"
@@ -207,10 +208,11 @@ void shorten(Front& front, unsigned cls, std::uint32_t keep) {
   return_list(front, cls, chain);
 }
 
-/// Looks at one bin: blocks of a class that saw neither a free nor a refill for a whole round go
-/// back, or they would hold their slabs for ever.
+/// Looks at one bin, or one length of cached runs: blocks of a class that saw neither a free nor a
+/// refill for a whole round go back, or they would hold their slabs for ever.
 void sweep_one(Front& front) {
-  const unsigned cls = front.sweep++ % kClassCount;
+  const unsigned cls = front.sweep++ % (kClassCount + RunCache::kLongest);
+  if (cls >= kClassCount) return release_idle_runs(front, cls - kClassCount + 1);
   Bin& bin = front.bins[cls];
   const bool idle = bin.taken == 0 && bin.credit == front.swept_credit[cls];
   if (idle && (bin.grown != 0 || bin.head != &empty_block)) {
@@ -340,6 +342,7 @@ void flush_all(Front& front) {
     empty_bin(front, cls);
     if constexpr (kLab) empty_lab(front, cls, false);
   }
+  for (std::uint32_t n = 1; n <= RunCache::kLongest; ++n) release_runs(front, n, 0);
   C7Array& c7 = front.c7;
   while (c7.count > 0) {
     auto* block = static_cast<Block*>(c7.blocks[--c7.count]);

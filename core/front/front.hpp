@@ -62,6 +62,16 @@ inline constexpr std::size_t kOutboxes = 16;
 inline constexpr auto kOutboxBlocks =
     static_cast<std::uint32_t>(boxes::box(boxes::Id::remote_batch).default_value);
 
+/// Free runs that a thread keeps (front/run_cache.hpp).
+struct RunCache {
+  static constexpr std::uint32_t kLongest = 4;  ///< slices of a run that is kept
+
+  Slab* runs[kLongest];  ///< by length − 1, linked by Slab::next, the one freed last first
+  std::uint16_t count[kLongest];
+  std::uint16_t fewest[kLongest];  ///< of count since the last look: so many are of no use
+  std::uint32_t slices;            ///< of all of them
+};
+
 enum class FrontState : std::uint32_t {
   unused,
   active,     ///< a thread runs on it
@@ -76,10 +86,13 @@ struct FrontStats {
   std::uint64_t blocks_out[kClassCount];   ///< from slabs to caches
   std::uint64_t blocks_back[kClassCount];  ///< from caches and remote lists to slabs
   std::uint64_t observed_mallocs[kBandCount], observed_frees;  ///< observe build only
-  std::uint64_t large_allocs, large_frees;  ///< runs of slices and direct mappings
-  std::uint64_t large_bytes;  ///< of runs; a sum over fronts is right, one alone may wrap
-  std::uint64_t sends;        ///< chains of blocks sent to other fronts' slabs
+  // Runs of slices and direct mappings. What changes together stands apart: gcc would make one wide
+  // load of two neighbours, which stalls on the two narrow stores before it.
+  std::uint64_t large_allocs;
+  std::uint64_t sends;  ///< chains of blocks sent to other fronts' slabs
+  std::uint64_t large_frees;
   std::uint64_t resizes;      ///< of runs, in place
+  std::uint64_t large_bytes;  ///< of runs; a sum over fronts is right, one alone may wrap
   std::uint64_t purges;       ///< times that pages went back to the system
 };
 
@@ -114,8 +127,9 @@ struct alignas(64) Front {
   Block* no_block{};               ///< where a heap profile is taken, all tiny_codes lead here
   Slab* with_room[kClassCount]{};  ///< owner's slabs that can give a block, fullest first
   Outbox outboxes[kOutboxes]{};
+  RunCache run_cache{};
   std::uint32_t ticks{};
-  std::uint32_t sweep{};                      ///< class whose bin is looked at next
+  std::uint32_t sweep{};                      ///< bin or length of runs that is looked at next
   std::uint32_t swept_credit[kClassCount]{};  ///< each bin's credit at the last sweep
   std::uint32_t exit_rounds{};
   bool takes_sample{};           ///< of the heap profile: what that allocates is not sampled
@@ -214,7 +228,7 @@ void trim(Front& front, unsigned cls);
 /// Gives a list of this front's blocks, ending in `empty_block`, back to their slabs.
 void give_back(Front& front, Block* chain);
 
-/// Gives back every cached block, sends every outbox.
+/// Gives back every cached block and run, sends every outbox.
 void flush_all(Front& front);
 
 /// What is due now and then on slow paths: remote frees, memory to return.

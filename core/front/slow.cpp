@@ -11,6 +11,7 @@
 #include "front/front.hpp"
 #include "front/guard.hpp"
 #include "front/header_byte.hpp"
+#include "front/run_cache.hpp"
 #include "front/tails.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -159,6 +160,11 @@ void* long_way(std::size_t size, unsigned cls, std::size_t alignment, Content co
   ensure_ready();
   const bool due = profiled_and_due(size);
   if (cls != kClassCount && !due) return small_alloc([cls](Front&) { return cls; });
+  if (keeps_runs() && alignment <= kSliceSize) {
+    if (void* kept = take_kept_run(*this_front, size)) {
+      return content == Content::zero ? memset(kept, 0, size) : kept;
+    }
+  }
   void* p = large_alloc(size, alignment, content);
   if (due && p != nullptr) record_sample(p, size);
   return p;
@@ -243,7 +249,8 @@ void free_slow(void* p) {
   }
   const std::size_t slice = (address(p) - sealed.arena_base) >> kSliceShift;
   if (HAK_UNLIKELY(slice >= sealed.arena_slices)) return free_any(p);
-  if (HAK_UNLIKELY(!free_foreign_slice(this_front, slice, p))) free_any(p);
+  if (HAK_LIKELY(free_foreign_slice(this_front, slice, p))) return;
+  if (!keep_run(*this_front, slice, p)) free_any(p);
 }
 
 void credit_expired(std::size_t code) { trim(*this_front, static_cast<unsigned>(code / 2)); }

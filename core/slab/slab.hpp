@@ -141,12 +141,12 @@ class RemoteList {
 
 struct alignas(64) Slab {
   // Written by the owner only.
-  Block* free;           ///< returned blocks, null-terminated
-  Slab* next;            ///< neighbours in the owner's list of slabs with room
-  Slab* prev;            ///< (meaningful while `listed`)
-  std::byte* start;      ///< first block
-  std::uint32_t used;    ///< see the equation above
-  std::uint32_t carved;  ///< blocks carved so far; for a large run: its slices
+  Block* free;                         ///< returned blocks, null-terminated
+  Slab* next;                          ///< neighbours in the owner's list of slabs with room
+  Slab* prev;                          ///< (meaningful while `listed`)
+  std::byte* start;                    ///< first block
+  std::uint32_t used;                  ///< see the equation above
+  std::uint32_t carved;                ///< blocks carved so far; for a large run: its slices
   std::atomic<std::uint32_t> out_sum;  ///< written by those who send blocks, too
   std::uint8_t cls;
   std::uint8_t slices;

@@ -49,6 +49,7 @@ DECIDING = [
     (arm("c7-first", "CLASSIFY_ORDER=3"), STRESS),
     (arm("tiers-1", "REFILL_TIERS=1"), ("balance",)),
     (arm("tiers-2", "REFILL_TIERS=2"), ("balance",)),
+    (arm("runs-4", "RUN_CACHE=4"), ("k25_statistics", "kept_runs_are_few_and_go_back")),
     (arm("superslab-2", "SUPERSLAB_2MIB=1"), STRESS),
     (arm("thp-all", "THP=1"), STRESS),
     (arm("thp-large", "THP=2"), STRESS),
@@ -251,10 +252,12 @@ RESEARCH = sorted(
 )
 ELSEWHERE = {"HAKMEM_BURN", "HAKMEM_SHAPE_NULL", *DEPCHAIN.env, "HAKMEM_C7_ULTRA_HEADER_LIGHT"}
 """Boxes with tests of their own."""
+IN_BOTH_LIBRARIES = {"HAKMEM_RUN_CACHE", "HAKMEM_THP"}
+"""Boxes for users too, that have an experiment of the record."""
 
 
 def test_every_box_of_the_record_is_tested_and_has_its_experiment() -> None:
-    record = set(RESEARCH) - ELSEWHERE
+    record = (set(RESEARCH) - ELSEWHERE) | IN_BOTH_LIBRARIES
     assert record == {name for box in [*SOUND, *HEADERS, FAULT] for name in box.env}
     folder = ROOT / "experiments" / "record"
     experiments = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.json"))

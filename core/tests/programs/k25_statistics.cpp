@@ -129,6 +129,19 @@ void caches_grow_with_their_use() {
   for (void* p : blocks) free(p);
 }
 
+/// Runs that a thread keeps are few, and those that it does not take again go back.
+void kept_runs_are_few_and_go_back() {
+  constexpr int kRuns = 100;
+  const auto in_use = [] { return statistics().arena_bytes; };
+  const std::uint64_t before = at_rest().arena_bytes;
+  for (int i = 0; i < kRuns; ++i) blocks[i] = malloc(opaque<std::size_t>(200000));
+  CHECK(in_use() - before >= kRuns * std::uint64_t{200000});
+  for (int i = 0; i < kRuns; ++i) free(blocks[i]);
+  CHECK(in_use() <= before + (std::uint64_t{2} << 20));
+  for (int i = 0; i < 200; ++i) free(malloc(opaque<std::size_t>(1000000)));
+  CHECK(in_use() <= before);
+}
+
 std::atomic<bool> stop;
 
 void* busy(void*) {
@@ -155,6 +168,7 @@ constexpr Case kCases[] = {{"live_is_live", live_is_live},
                            {"failures_and_reallocs", failures_and_reallocs},
                            {"after_threads", after_threads},
                            {"caches_grow_with_their_use", caches_grow_with_their_use},
+                           {"kept_runs_are_few_and_go_back", kept_runs_are_few_and_go_back},
                            {"while_running", while_running}};
 
 }  // namespace
