@@ -125,6 +125,9 @@ def compare(
     if _is_incomplete(run, pair):
         text = f"incomplete: {n} of {run.plan.runs} blocks"
         evidence = replace(evidence, verdict=Word.UNDECIDED, text=text)
+    if run.plan.mode == "slices" and has_ratio:
+        if uneven := slices.uneven_arms(run, cell.name, treatment.name):
+            evidence = replace(evidence, verdict=Word.UNDECIDED, text=uneven)
     if reasons:
         evidence = replace(evidence, verdict=Word.INVALID, text=reasons[0], needed_blocks=None)
     base = arm_stats(pair.first) if n else None

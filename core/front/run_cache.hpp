@@ -41,8 +41,10 @@ HAK_INLINE bool keep_run(Front& front, std::size_t slice, const void* p) {
     return false;
   }
   const std::uint32_t length = record->carved;
+  if (length > RunCache::kLongest) return false;
   const auto most = static_cast<std::uint32_t>(boxes::value_of(boxes::Id::run_cache));
-  if (length > RunCache::kLongest || cache.slices + length > most) return false;
+  count_decision(front, boxes::Id::run_cache);
+  if (cache.slices + length > most) return false;
   // Of two threads that free the run at once, one wins.
   if (!route.compare_exchange_strong(expected, kRouteMeta)) return false;
   record->next = cache.runs[length - 1];
@@ -51,7 +53,6 @@ HAK_INLINE bool keep_run(Front& front, std::size_t slice, const void* p) {
   cache.slices += length;
   ++front.stats.large_frees;
   front.stats.large_bytes -= std::size_t{length} << kSliceShift;
-  count_decision(front, boxes::Id::run_cache);
   return true;
 }
 
