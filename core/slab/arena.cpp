@@ -3,16 +3,11 @@
 #include <bit>
 
 #include "base/probes.hpp"
-#include "boxes/state.hpp"
 #include "os/memory.hpp"
 
 namespace hakmem {
 
 namespace {
-
-using boxes::box;
-using boxes::Id;
-using boxes::is_here;
 
 constexpr std::size_t kMaxArenas = 16;
 constexpr std::size_t kWantedBytes = std::size_t{1} << 40;
@@ -51,12 +46,11 @@ std::int64_t last_purge_ms;
 std::atomic<std::size_t> purged_slices;
 ArenaPolicy chosen;
 
-/// What the boxes decided that this library has; the others' defaults are constants.
+/// What the boxes decided. In libhakmem.so constants, but for what users may set.
 ArenaPolicy policy() {
+  if (kLab) return chosen;
   ArenaPolicy now;
-  if (kLab) now.chunk_headers = chosen.chunk_headers;
-  if (is_here(box(Id::superslab_2mib))) now.half_super_slabs = chosen.half_super_slabs;
-  if (is_here(box(Id::thp))) now.huge_pages = chosen.huge_pages;
+  now.huge_pages = chosen.huge_pages;
   return now;
 }
 
