@@ -176,7 +176,10 @@ def timed(
         ("slab", ["large", "--ops", "1000", "--max", "1000000"]),
         ("system", ["large", "--min", "33554432", "--max", "67108864", "--touch_kib", "0"]),
         # One slow path in 16 looks for something to purge.
-        ("purge", ["large", "--ops", "60000", "--min", "300000", "--max", "400000", "--slots", "4"]),
+        (
+            "purge",
+            ["large", "--ops", "60000", "--min", "300000", "--max", "400000", "--slots", "4"],
+        ),
     ],
 )
 def test_timed_calls_are_told_apart_by_their_path(
