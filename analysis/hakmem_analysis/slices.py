@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -78,11 +79,15 @@ def _pieces(arm: str, record: Any, kind: str) -> Sequence[Any]:
     return record.get(kind) or [] if arm == "slices" else []
 
 
+def _valid_rows(run: Run, cell: str) -> pd.DataFrame:
+    rows = run.samples
+    return rows[(rows["cell"] == cell) & (rows["status"] == "ok") & rows["void"].isna()]
+
+
 def process_pairs(run: Run, cell: str, kind: str, treatment: str) -> Pairs:
     """One pair of values of the plan's metric a process; `kind` is "slices" or "slices_aa"."""
-    rows = run.samples
-    rows = rows[(rows["cell"] == cell) & (rows["status"] == "ok") & rows["void"].isna()]
     found = []
+    rows = _valid_rows(run, cell)
     for block, arm, record in zip(rows["block"], rows["arm"], rows["record"]):
         rates = process_rates(_pieces(arm, record, kind), run.plan.baseline.name, treatment)
         if rates is not None:
@@ -112,7 +117,7 @@ def uneven_arms(run: Run, cell: str, treatment: str) -> str | None:
     few slices, and only those of one arm, makes them differ among themselves, and such groups do not
     count: a mean over the others would hide it."""
     names = (run.plan.baseline.name, treatment)
-    rows = run.samples[(run.samples["cell"] == cell) & (run.samples["status"] == "ok")]
+    rows = _valid_rows(run, cell)
     tables = [
         _spreads(_groups(_pieces(arm, record, "slices"), *names))
         for arm, record in zip(rows["arm"], rows["record"])
