@@ -17,6 +17,10 @@ namespace hakmem {
 inline constexpr std::size_t kPageSize = 4096;
 inline constexpr unsigned kSliceShift = 16;  ///< a slice is the unit of the arena: 64 KiB
 inline constexpr std::size_t kSliceSize = std::size_t{1} << kSliceShift;
+/// Slices that hold so many bytes.
+HAK_INLINE constexpr std::size_t slices_for(std::size_t bytes) {
+  return (bytes + kSliceSize - 1) >> kSliceShift;
+}
 inline constexpr unsigned kSlicesPerSuperSlab = 64;  ///< one bitmap word; 4 MiB
 inline constexpr std::size_t kSuperSlabSize = kSliceSize * kSlicesPerSuperSlab;
 inline constexpr std::size_t kMinAlignment = 16;  ///< of every block, whatever its size

@@ -175,16 +175,24 @@ void empty_bin(Front& front, unsigned cls) {
   bin.head = &empty_block;
   return_list(front, cls, chain);
   bin.known = 0;
-  bin.credit = bin_cap(bin, cls);
+  bin.credit = bin_span(bin, cls);
 }
 
-/// What the last look gave back was taken out again, and no more than half of what was freed here:
-/// the bin is too short for this thread, and grows (as in tcmalloc's slow start). Only where bins
-/// hold no foreign blocks: a longer list of those was larger and no faster.
-void grow(Bin& bin, unsigned cls) {
-  const bool came_back = bin.gave && bin.taken != 0 && bin.taken <= bin_cap(bin, cls) / 2;
-  const bool own = class_info(cls).block_size < kUnsharedBlock;
-  if (came_back && own && bin.grown < kMostGrown) ++bin.grown;
+/// After a look that found so many blocks. What the last look gave back was taken out again, and no
+/// more than half of what was freed here: the bin is too short for this thread, and its cap doubles
+/// (as in tcmalloc's slow start). Only where bins hold no foreign blocks: a longer list of those
+/// was larger and no faster. Theirs is looked at less often instead, while looks find it short.
+void grow(Bin& bin, unsigned cls, std::uint32_t length) {
+  if (cap_grows(cls)) {
+    const bool came_back = bin.gave && bin.taken != 0 && bin.taken <= bin_cap(bin, cls) / 2;
+    if (came_back && bin.grown < kMostGrown) ++bin.grown;
+    return;
+  }
+  if (length >= bin_cap(cls)) {
+    bin.grown = 0;
+  } else if (bin.grown < kMostPatient) {
+    ++bin.grown;
+  }
 }
 
 /// The profile `faults`: remote frees are not taken in, which the balance has to notice.
@@ -301,16 +309,16 @@ void trim(Front& front, unsigned cls) {
     bin.credit = cap;
     return;
   }
-  const std::uint32_t freed = cap - bin.known;
+  const std::uint32_t freed = bin_span(bin, cls) - bin.known;
   Chain first;
   std::uint32_t length = 0;
   if (bin.head != &empty_block) {
     first = stretch_at(front, bin.head, freed);
     length = first.count + length_of(front, first.tail->next, freed - first.count);
   }
-  grow(bin, cls);
+  grow(bin, cls, length);
   bin.gave = false;
-  if (length == cap) {
+  if (length >= cap) {
     if (!has_tiers()) {
       bin.head = first.tail->next;
       give_back_stretch(front, first);
@@ -322,7 +330,7 @@ void trim(Front& front, unsigned cls) {
     bin.gave = keep < length;
     if (bin.gave) shorten(front, cls, keep);
     bin.known = static_cast<std::uint16_t>(keep);
-    bin.credit = cap - keep;
+    bin.credit = bin_span(bin, cls) - keep;
   }
   bin.taken = 0;
   tick(front);

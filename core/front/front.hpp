@@ -21,13 +21,14 @@ struct Bin {
   std::uint32_t credit;      ///< frees until the list is looked at again
   std::uint16_t known;       ///< length at the last look that saw the end of the list
   std::uint16_t taken : 12;  ///< blocks that refills took since the last look, or kManyTaken
-  std::uint16_t grown : 3;   ///< doublings of its cap
+  std::uint16_t grown : 3;   ///< doublings of its span and, where that may grow, of its cap
   std::uint16_t gave : 1;    ///< the last look gave a part of the list back
 };
 
 static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
 
-inline constexpr unsigned kMostGrown = 3;
+inline constexpr unsigned kMostGrown = 3;           ///< of a cap
+inline constexpr unsigned kMostPatient = 2;         ///< of a span whose cap stays
 inline constexpr std::uint32_t kManyTaken = 0xFFF;  ///< more than half of a cap that may grow yet
 
 HAK_INLINE void count_taken(Bin& bin, std::uint32_t blocks) {
@@ -44,8 +45,21 @@ HAK_INLINE std::uint32_t bin_cap(unsigned cls) {
   return by_bytes > most ? most : by_bytes < least ? least : by_bytes;
 }
 
+/// Blocks of this size and more share no pair of cache lines worth speaking of.
+inline constexpr std::uint32_t kUnsharedBlock = 128;
+
+/// Bins of smaller blocks hold none of other threads' slabs: their caps may grow.
+HAK_INLINE bool cap_grows(unsigned cls) { return class_info(cls).block_size < kUnsharedBlock; }
+
 /// … and now.
-HAK_INLINE std::uint32_t bin_cap(const Bin& bin, unsigned cls) { return bin_cap(cls) << bin.grown; }
+HAK_INLINE std::uint32_t bin_cap(const Bin& bin, unsigned cls) {
+  return bin_cap(cls) << (cap_grows(cls) ? bin.grown : 0);
+}
+
+/// Frees between two looks at an empty bin.
+HAK_INLINE std::uint32_t bin_span(const Bin& bin, unsigned cls) {
+  return bin_cap(cls) << bin.grown;
+}
 
 /// Remote frees on their way: one chain for one slice. The record is not read until the chain is
 /// sent: its line belongs to the owner's CPU.
@@ -53,9 +67,6 @@ struct Outbox {
   Slab* record;  ///< of the slice; null: empty
   Chain chain;   ///< linked from its last block backwards: `head` is the newest
 };
-
-/// Blocks of this size and more share no pair of cache lines worth speaking of.
-inline constexpr std::uint32_t kUnsharedBlock = 128;
 
 inline constexpr std::size_t kOutboxes = 16;
 /// Blocks that wait in one before they are sent, unless the box remote_batch says otherwise.
@@ -94,6 +105,15 @@ struct FrontStats {
   std::uint64_t resizes;      ///< of runs, in place
   std::uint64_t large_bytes;  ///< of runs; a sum over fronts is right, one alone may wrap
   std::uint64_t purges;       ///< times that pages went back to the system
+
+  /// Notes that so many slices of runs went out (or, negative, came back), and the calls.
+  HAK_INLINE void note_large(std::int64_t slices, unsigned allocs, unsigned frees,
+                             unsigned resized = 0) {
+    large_allocs += allocs;
+    large_frees += frees;
+    resizes += resized;
+    large_bytes += static_cast<std::uint64_t>(slices) << kSliceShift;
+  }
 };
 
 /// Array of free C7 blocks of the research box c7_ultra.

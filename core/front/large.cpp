@@ -1,4 +1,4 @@
-// Sizes between 32 KiB and 16 MiB: runs of slices. Beyond: mappings of their own.
+// Sizes between 32 KiB and 32 MiB: runs of slices. Beyond: mappings of their own.
 #include <string.h>
 
 #include "boxes/state.hpp"
@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t kLargestRun = std::size_t{1} << 40;  ///< an arena has no more
 
-std::uint32_t slices_for(std::size_t size) {
-  return static_cast<std::uint32_t>((size + kSliceSize - 1) >> kSliceShift);
-}
-
 /// Routes of a run; `carved` of its record is its length.
 void describe(Slab* record, std::uint32_t from, std::uint32_t slices) {
   Route* routes = &route_of(record);
@@ -29,25 +25,16 @@ void describe(Slab* record, std::uint32_t from, std::uint32_t slices) {
   record->head_offset = 0;
 }
 
-/// Notes that `bytes` went out (or, negative, came back) as `allocs`, `frees` and `resizes`; then
-/// what is due.
-void account(std::int64_t bytes, unsigned allocs, unsigned frees, unsigned resizes = 0) {
-  auto note = [=](FrontStats& stats) {
-    stats.large_allocs += allocs;
-    stats.large_frees += frees;
-    stats.resizes += resizes;
-    stats.large_bytes += static_cast<std::uint64_t>(bytes);
-  };
+/// As FrontStats::note_large, then what is due.
+void account(std::int64_t slices, unsigned allocs, unsigned frees, unsigned resizes = 0) {
   if (Front* front = own_front()) {
-    note(front->stats);
+    front->stats.note_large(slices, allocs, frees, resizes);
     tick(*front);
     return;
   }
   SharedFront shared;
-  if (shared.get() != nullptr) note(shared.get()->stats);
+  if (shared.get() != nullptr) shared.get()->stats.note_large(slices, allocs, frees, resizes);
 }
-
-std::int64_t run_bytes(std::uint32_t slices) { return std::int64_t{slices} << kSliceShift; }
 
 /// Clears the dirty slices of the first `size` bytes at `p`.
 void clear(std::byte* p, std::size_t size, const DirtySlices& dirty) {
@@ -94,8 +81,8 @@ bool unguard_run(Slab* record, void* p, std::size_t bytes) {
 }
 
 void* run_alloc(std::size_t size, std::size_t alignment, Content content) {
-  const std::uint32_t slices = slices_for((size == 0 ? 1 : size) + kGuardBytes);
-  const std::uint32_t step = alignment > kSliceSize ? slices_for(alignment) : 1;
+  const auto slices = static_cast<std::uint32_t>(slices_for((size == 0 ? 1 : size) + kGuardBytes));
+  const auto step = static_cast<std::uint32_t>(alignment > kSliceSize ? slices_for(alignment) : 1);
   DirtySlices dirty;
   const Run run = arena_alloc(slices, step, content == Content::zero ? &dirty : nullptr);
   if (run.record == nullptr) return nullptr;
@@ -103,7 +90,7 @@ void* run_alloc(std::size_t size, std::size_t alignment, Content content) {
   std::byte* p = start_of(run.record);
   if (content == Content::zero && !run.zeroed) clear(p, size, dirty);
   guard_run(run.record, p, std::size_t{slices} << kSliceShift);
-  account(run_bytes(slices), 1, 0);
+  account(slices, 1, 0);
   return p;
 }
 
@@ -142,7 +129,7 @@ void large_free(Slab* record, void* p) {
   }
   const std::uint32_t slices = record->carved;
   if (unguard_run(record, p, std::size_t{slices} << kSliceShift)) arena_release(record, slices);
-  account(-run_bytes(slices), 0, 1);
+  account(-std::int64_t{slices}, 0, 1);
 }
 
 bool mapping_free(void* p) {
@@ -165,7 +152,7 @@ void* mapping_realloc(void* p, std::size_t size) {
 void* large_realloc(Slab* record, void* p, std::size_t size) {
   if (kHardened || size > kMaxRunBytes) return nullptr;  // the guard page would be in the way
   const std::uint32_t slices = record->carved;
-  const std::uint32_t wanted = slices_for(size);
+  const auto wanted = static_cast<std::uint32_t>(slices_for(size));
   if (wanted > slices) {
     if (!arena_extend(record, slices, wanted)) return nullptr;
     describe(record, slices, wanted);
@@ -173,7 +160,7 @@ void* large_realloc(Slab* record, void* p, std::size_t size) {
     record->carved = wanted;
     arena_release(record + wanted, slices - wanted);
   }
-  account(run_bytes(wanted) - run_bytes(slices), 0, 0, 1);
+  account(std::int64_t{wanted} - slices, 0, 0, 1);
   return p;
 }
 

@@ -15,7 +15,7 @@ HAK_INLINE bool keeps_runs() { return !kHardened && HAK_LIKELY(sealed.profile_ra
 /// A kept run for `size` bytes, dirty; null where there is none of that length.
 HAK_INLINE void* take_kept_run(Front& front, std::size_t size) {
   RunCache& cache = front.run_cache;
-  const std::size_t length = (size + kSliceSize - 1) >> kSliceShift;
+  const std::size_t length = slices_for(size);
   if (length - 1 >= RunCache::kLongest || cache.runs[length - 1] == nullptr) return nullptr;
   Slab*& head = cache.runs[length - 1];
   const auto slice = static_cast<std::size_t>(head - sealed.records);
@@ -24,8 +24,7 @@ HAK_INLINE void* take_kept_run(Front& front, std::size_t size) {
   if (left < cache.fewest[length - 1]) cache.fewest[length - 1] = left;
   cache.slices -= static_cast<std::uint32_t>(length);
   sealed.routes[slice].store(kRouteLarge, std::memory_order_release);
-  ++front.stats.large_allocs;
-  front.stats.large_bytes += length << kSliceShift;
+  front.stats.note_large(static_cast<std::int64_t>(length), 1, 0);
   return pointer(sealed.arena_base + (slice << kSliceShift));
 }
 
@@ -51,8 +50,7 @@ HAK_INLINE bool keep_run(Front& front, std::size_t slice, const void* p) {
   cache.runs[length - 1] = record;
   ++cache.count[length - 1];
   cache.slices += length;
-  ++front.stats.large_frees;
-  front.stats.large_bytes -= std::size_t{length} << kSliceShift;
+  front.stats.note_large(-std::int64_t{length}, 0, 1);
   return true;
 }
 

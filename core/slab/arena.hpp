@@ -27,7 +27,7 @@ struct Run {
 /// Which slices of a run may hold other than zero, by index in the run.
 class DirtySlices {
  public:
-  static constexpr std::size_t kSlices = 256;  ///< further ones count as dirty
+  static constexpr std::size_t kSlices = 512;  ///< further ones count as dirty
 
   bool test(std::size_t i) const { return i >= kSlices || (bits_[i / 64] >> (i % 64) & 1) != 0; }
   void set(std::size_t i) {

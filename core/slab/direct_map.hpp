@@ -1,4 +1,4 @@
-// Mappings of their own for what is larger than an arena run should be: beyond 16 MiB.
+// Mappings of their own for what is larger than an arena run should be: beyond 32 MiB.
 //
 // They are known from a table that only slow paths read: open addressing by start address.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace hakmem {
 
-inline constexpr std::size_t kMaxRunBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxRunBytes = std::size_t{32} << 20;
 
 /// Zeroed memory of at least `size` bytes at a multiple of `alignment` (a power of two). Null when
 /// the system has none.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kBlocks = 12;
 constexpr std::size_t kLooked = 2000;  // bytes of a block that are written and looked at
-constexpr std::size_t kSizes[] = {100, 3000, 20000, 70000, 500000, 9000000, 17 << 20};
+constexpr std::size_t kSizes[] = {100, 3000, 20000, 70000, 500000, 9000000, 33 << 20};
 int failures;
 
 /// NULL has to come with ENOMEM, and counts.
@@ -69,7 +69,7 @@ void grow_and_shrink() {
   if (p == nullptr) return;
   fill(p, size, 5);
   for (const std::size_t next :
-       Sizes{100, 5000, 40000, 900000, 18 << 20, 40 << 20, 20 << 20, 200000, 1000, 10}) {
+       Sizes{100, 5000, 40000, 900000, 34 << 20, 60 << 20, 36 << 20, 200000, 1000, 10}) {
     void* q = checked(realloc(p, opaque(next)));
     if (q != nullptr) p = q;
     if (q != nullptr && next < size) size = next;
@@ -103,7 +103,7 @@ void by_threads() {
 /// More mappings than the first table of them holds.
 void many_mappings() {
   void* mappings[36] = {};
-  for (void*& p : mappings) p = checked(malloc(opaque<std::size_t>(17 << 20)));
+  for (void*& p : mappings) p = checked(malloc(opaque<std::size_t>(33 << 20)));
   for (void* p : mappings) free(p);
 }
 

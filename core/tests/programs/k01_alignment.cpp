@@ -8,7 +8,7 @@
 namespace {
 
 constexpr std::size_t kLargest = 40000;
-constexpr std::size_t kSizesBeyond[] = {65535, 65536, 65537, 1 << 20, (1 << 24) - 1, (1 << 24) + 1};
+constexpr std::size_t kSizesBeyond[] = {65535, 65536, 65537, 1 << 20, (1 << 25) - 1, (1 << 25) + 1};
 
 /// Several blocks of a size at once, so that more than the first of a slab is seen.
 template <class Alloc>

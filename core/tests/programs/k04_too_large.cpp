@@ -69,7 +69,7 @@ void overflowing_products() {
 }
 
 void old_block_intact() {
-  for (const std::size_t old_size : Sizes{1, 100, 1000, 5000, 40000, 300000, 20 << 20}) {
+  for (const std::size_t old_size : Sizes{1, 100, 1000, 5000, 40000, 300000, 40 << 20}) {
     void* p = malloc(opaque(old_size));
     CHECK(p != nullptr);
     fill(p, old_size, 9);

@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 
-constexpr std::size_t kSizes[] = {1, 500, 1000, 5000, 40000, 300000, 3 << 20, 20 << 20};
+constexpr std::size_t kSizes[] = {1, 500, 1000, 5000, 40000, 300000, 3 << 20, 40 << 20};
 
 template <class Free>
 void keeps_errno(Free release) {

@@ -92,7 +92,7 @@ constexpr Release kRelease[] = {
 void every_pair() {
   for (const Allocate allocate : kAllocate) {
     for (const Release release : kRelease) {
-      for (const std::size_t size : Sizes{1, 24, 600, 1024, 9000, 50000, 17 << 20}) {
+      for (const std::size_t size : Sizes{1, 24, 600, 1024, 9000, 50000, 33 << 20}) {
         void* p = allocate(opaque(size));
         CHECK(p != nullptr && is_aligned(p, 16));
         static_cast<char*>(p)[0] = 1;

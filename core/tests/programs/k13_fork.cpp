@@ -13,7 +13,7 @@ namespace {
 constexpr int kWorkers = 3;
 
 constexpr int kSharedBlocks = 64;
-constexpr std::size_t kSizes[] = {8, 40, 200, 700, 1000, 3000, 20000, 50000, 300000, 17 << 20};
+constexpr std::size_t kSizes[] = {8, 40, 200, 700, 1000, 3000, 20000, 50000, 300000, 33 << 20};
 
 std::atomic<bool> stop;
 std::atomic<void*> exchange[kSharedBlocks];  // workers free what others allocated

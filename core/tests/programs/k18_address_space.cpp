@@ -62,7 +62,7 @@ void lazy_calloc(std::size_t size) {
 
 /// Memory that was used, freed and purged (or not) is zero for calloc all the same.
 void calloc_of_used_memory() {
-  for (const std::size_t size : Sizes{40000, 100000, 1 << 20, 17 << 20}) {
+  for (const std::size_t size : Sizes{40000, 100000, 1 << 20, 33 << 20}) {
     for (int round = 0; round < 3; ++round) {
       void* p = malloc(opaque(size));
       memset(p, 0xEE, size);
@@ -112,9 +112,9 @@ void realloc_moves_pages() {
 /// Content survives each way of growing and shrinking, across all kinds of block.
 void realloc_across_kinds() {
   constexpr std::size_t kSteps[] = {1,        100,      1000,     5000,    32768,    32769,
-                                    65536,    65537,    1 << 20,  5 << 20, 16 << 20, (16 << 20) + 1,
-                                    20 << 20, 40 << 20, 30 << 20, 1 << 20, 40000,    20000,
-                                    1000,     17 << 20, 100,      1};
+                                    65536,    65537,    1 << 20,  5 << 20, 32 << 20, (32 << 20) + 1,
+                                    40 << 20, 80 << 20, 60 << 20, 1 << 20, 40000,    20000,
+                                    1000,     33 << 20, 100,      1};
   void* p = malloc(1);
   fill(p, 1, 21);
   std::size_t size = 1;

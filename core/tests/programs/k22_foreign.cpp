@@ -32,7 +32,7 @@ constexpr Source kSources[] = {
     {"top", [] { return reinterpret_cast<void*>(~std::uintptr_t{15}); }},
     {"inside_large", [] { return static_cast<void*>(static_cast<char*>(malloc(300000)) + 70000); }},
     {"inside_direct",
-     [] { return static_cast<void*>(static_cast<char*>(malloc(20 << 20)) + 4096); }},
+     [] { return static_cast<void*>(static_cast<char*>(malloc(40 << 20)) + 4096); }},
     {"far_in_the_reservation",
      [] { return static_cast<void*>(static_cast<char*>(malloc(100)) + (std::size_t{256} << 30)); }},
     {"free_slice",

@@ -62,7 +62,7 @@ void large_is_live(std::size_t size) {
 }
 
 void runs_are_live() { large_is_live(200000); }
-void mappings_are_live() { large_is_live(std::size_t{20} << 20); }
+void mappings_are_live() { large_is_live(std::size_t{40} << 20); }
 
 /// A call that fails, and a realloc that moves or stays, change no balance.
 void failures_and_reallocs() {
@@ -70,7 +70,7 @@ void failures_and_reallocs() {
   CHECK(malloc(opaque(SIZE_MAX / 2 - 4096)) == nullptr);
   CHECK(malloc(opaque(std::size_t{1} << 46)) == nullptr);
   void* p = nullptr;
-  for (const std::size_t size : Sizes{10, 40000, 90000, 20 << 20, 30 << 20, 100000, 10}) {
+  for (const std::size_t size : Sizes{10, 40000, 90000, 30 << 20, 40 << 20, 50 << 20, 100000, 10}) {
     p = realloc(p, opaque(size));
   }
   free(p);
