@@ -28,8 +28,8 @@ class Outcome:
 
     @property
     def found(self) -> bool:
-        """Whether the interval lies below 0: the slowdown was seen."""
-        return self.ci95_pct[1] < 0.0
+        """Whether the slowdown was seen: the interval lies below 0, and the result is valid."""
+        return self.decision != "INVALID" and self.ci95_pct[1] < 0.0
 
 
 def _hak(arguments: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from synthetic import BOX, Fake, make_run, records_of
 from hakmem_analysis import load_run
 from hakmem_analysis.calibrate import calibrate, check_uniform, group_p_values, group_size
 from hakmem_analysis.cli import main
+from hakmem_analysis.slices_power import Outcome
 from hakmem_analysis.watch import answer, serve
 
 DATA = Path(__file__).parent / "data" / "phase62a.json"
@@ -347,6 +348,11 @@ def test_slices_power_counts_what_was_found(capsys, tmp_path, monkeypatch):
     assert text.count("| yes |") == 2 and text.count("| no |") == 1
     said = capsys.readouterr().out
     assert "0.5 %: HAKMEM_BURN=20" in said and "3/3:" in said and text in said
+
+
+def test_slices_power_believes_no_invalid_result():
+    assert Outcome(-0.5, (-0.9, -0.1), "NO-GO").found
+    assert not Outcome(-0.5, (-0.9, -0.1), "INVALID").found
 
 
 def test_slices_power_says_why_hak_failed(capsys, tmp_path, monkeypatch):
