@@ -178,14 +178,17 @@ void empty_bin(Front& front, unsigned cls) {
   bin.credit = bin_span(bin, cls);
 }
 
-/// After a look that found so many blocks. What the last look gave back was taken out again, and no
-/// more than half of what was freed here: the bin is too short for this thread, and its cap doubles
-/// (as in tcmalloc's slow start). Only where bins hold no foreign blocks: a longer list of those
-/// was larger and no faster. Theirs is looked at less often instead, while looks find it short.
+/// After a look that found so many blocks. What the last look gave back was taken out again, and
+/// the list is long again, or no more was taken than half of what was freed here: the bin is too
+/// short for this thread, and its cap doubles (as in tcmalloc's slow start). Only where bins hold
+/// no foreign blocks: a longer list of those was larger and no faster. Theirs is looked at less
+/// often instead, while looks find it short.
 void grow(Bin& bin, unsigned cls, std::uint32_t length) {
   if (cap_grows(cls)) {
-    const bool came_back = bin.gave && bin.taken != 0 && bin.taken <= bin_cap(bin, cls) / 2;
-    if (came_back && bin.grown < kMostGrown) ++bin.grown;
+    const std::uint32_t half = bin_cap(bin, cls) / 2;
+    const bool taken_again = bin.gave && bin.taken != 0 && bin.taken < kManyTaken;
+    const bool too_short = taken_again && (length > half || bin.taken <= half);
+    if (too_short && bin.grown < kMostGrown) ++bin.grown;
     return;
   }
   if (length >= bin_cap(cls)) {
@@ -317,13 +320,13 @@ void trim(Front& front, unsigned cls) {
     length = first.count + length_of(front, first.tail->next, freed - first.count);
   }
   grow(bin, cls, length);
-  bin.gave = false;
   if (length >= cap) {
     if (!has_tiers()) {
       bin.head = first.tail->next;
       give_back_stretch(front, first);
     }
     empty_bin(front, cls);
+    bin.gave = true;
   } else {
     cap = bin_cap(bin, cls);
     const std::uint32_t keep = bin.taken == 0 || length > cap / 2 ? length / 2 : length;

@@ -22,7 +22,7 @@ struct Bin {
   std::uint16_t known;       ///< length at the last look that saw the end of the list
   std::uint16_t taken : 12;  ///< blocks that refills took since the last look, or kManyTaken
   std::uint16_t grown : 3;   ///< doublings of its span and, where that may grow, of its cap
-  std::uint16_t gave : 1;    ///< the last look gave a part of the list back
+  std::uint16_t gave : 1;    ///< the last look gave blocks back
 };
 
 static_assert(sizeof(Bin) == 16, "a bin is reached with route code * 8");
