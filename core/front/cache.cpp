@@ -313,6 +313,7 @@ void trim(Front& front, unsigned cls) {
     return;
   }
   const std::uint32_t freed = bin_span(bin, cls) - bin.known;
+  const std::uint32_t weight = 1U << bin.grown;
   Chain first;
   std::uint32_t length = 0;
   if (bin.head != &empty_block) {
@@ -336,7 +337,7 @@ void trim(Front& front, unsigned cls) {
     bin.credit = bin_span(bin, cls) - keep;
   }
   bin.taken = 0;
-  tick(front);
+  tick(front, weight);
 }
 
 void give_back(Front& front, Block* chain) {
@@ -363,14 +364,16 @@ void flush_all(Front& front) {
   }
 }
 
-void tick(Front& front) {
+void tick(Front& front, std::uint32_t weight) {
   if (!suppresses_drain(front)) {
     if (front.queue.load(std::memory_order_relaxed) != nullptr && !drain_is_suppressed()) {
       drain(front);
     }
-    sweep_one(front);
+    for (std::uint32_t i = 0; i < weight; ++i) sweep_one(front);
   }
-  if (++front.ticks % kTicksPerLook != 0) return;
+  const std::uint32_t before = front.ticks;
+  front.ticks += weight;
+  if (before / kTicksPerLook == front.ticks / kTicksPerLook) return;
   flush_outboxes(front);
   if (!arena_purge_wanted()) return;
   count_decision(front, Id::purge_delay);

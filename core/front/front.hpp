@@ -251,8 +251,9 @@ void give_back(Front& front, Block* chain);
 /// Gives back every cached block and run, sends every outbox.
 void flush_all(Front& front);
 
-/// What is due now and then on slow paths: remote frees, memory to return.
-void tick(Front& front);
+/// What is due now and then on slow paths: remote frees, memory to return. A slow path that comes
+/// so many times less often than others says so by its `weight`.
+void tick(Front& front, std::uint32_t weight = 1);
 
 /// Returns memory now: caches, empty slabs, free pages. Gives the number of bytes purged.
 std::size_t release_memory(Front& front);
