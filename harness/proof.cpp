@@ -227,6 +227,8 @@ std::vector<std::string> report_problems(const Arm& arm, const Json& report) {
   for (const auto& entry : boxes::kBoxes) {
     const auto wanted = arm.boxes.find(entry.box.env);
     if (wanted == arm.boxes.end()) continue;
+    // A library by its path may be another version of ours, with other boxes and other defaults.
+    if (arm.library.build.empty() && !arm.env.contains(entry.box.env)) continue;
     const Json reported = boxes != report.end() && boxes->is_object()
                               ? boxes->value(entry.box.env, Json(nullptr))
                               : Json(nullptr);

@@ -50,6 +50,18 @@ TEST(Proof, AnotherValueThanWanted) {
   EXPECT_EQ(problems_of(arm, report), "HAKMEM_REFILL_BATCH is not in the allocator's report; ");
 }
 
+TEST(Proof, AnotherVersionOfOursHasToHaveWhatTheArmSets) {
+  Arm arm = lab_arm(1);
+  arm.library.name = "before";
+  arm.library.build = "";
+  Json report = report_of(arm);
+  report["boxes"].erase("HAKMEM_RUN_CACHE");
+  report["boxes"]["HAKMEM_PURGE_DELAY"]["value"] = 100;
+  EXPECT_EQ(problems_of(arm, report), "");
+  report["boxes"].erase("HAKMEM_REFILL_BATCH");
+  EXPECT_EQ(problems_of(arm, report), "HAKMEM_REFILL_BATCH is not in the allocator's report; ");
+}
+
 TEST(Proof, ABuildIsKnownByItsProfile) {
   Arm arm = lab_arm(16);
   arm.library.name = arm.library.build = "fast-pgo-clang";
