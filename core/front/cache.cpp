@@ -298,7 +298,8 @@ void* refill(Front& front, unsigned cls) {
 }
 
 /// A thread that only frees gets nothing out of a cache, and blocks that stay here hold their
-/// slabs: where all that was freed since the last look is still there, the whole list goes back.
+/// slabs: where all that was freed since the last look is still there, or the list has outgrown its
+/// cap between two distant looks, the whole list goes back.
 /// Otherwise half of it does, if it is long or was not refilled. No more is walked than was freed,
 /// so the walk is over warm blocks, and the first stretch, mostly all of what a phase of frees
 /// left, is walked but once.

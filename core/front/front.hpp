@@ -51,7 +51,7 @@ inline constexpr std::uint32_t kUnsharedBlock = 128;
 /// Bins of smaller blocks hold none of other threads' slabs: their caps may grow.
 HAK_INLINE bool cap_grows(unsigned cls) { return class_info(cls).block_size < kUnsharedBlock; }
 
-/// … and now.
+/// Longest list that it keeps now.
 HAK_INLINE std::uint32_t bin_cap(const Bin& bin, unsigned cls) {
   return bin_cap(cls) << (cap_grows(cls) ? bin.grown : 0);
 }
